@@ -2,8 +2,8 @@
 // Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run docs).
 
 export interface JobRequest {
-  /** Bucket and object key with a cloud provider, otherwise an address. Must be a string of 1 to 4096 characters. */
-  input: number | string
+  /** Bucket and object key with a cloud provider, otherwise an address. Required, unless inputs is given. Must be a string of 1 to 4096 characters. */
+  input?: number | string | null | undefined
   /** Container of the outputs, or kind of segmented output. Must be one of "ts", "mp4", "hls", "silverlight". Default: "mp4". */
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | null | undefined
   /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
@@ -106,17 +106,32 @@ export interface JobRequest {
   preset?: string | null | undefined
   /** Your own names and values. They are stored with the job, returned in lists and webhooks, and searchable. Must be an object of at most 20 strings of at most 500 characters. */
   metadata?: Record<string, string> | null | undefined
+  /** 1 to 100 sources that are joined in this order, instead of input (docs/inputs.md). */
+  inputs?: Input[] | null | undefined
   /** At most 16 renditions. Left out with ladder "auto", and for a job without video, which then makes something else: an element of audioProfiles with source_stream. */
   videoProfiles?: VideoProfile[] | null | undefined
   /** Empty for outputs without audio. Required with video, unless a preset has them. */
   audioProfiles?: AudioProfile[] | null | undefined
   cloud_credentials: {
-    input: Credential
+    input?: Credential | null | undefined
+    /** Credentials of each element of inputs. Without it, input applies to all of them. */
+    inputs?: Credential[] | null | undefined
     output?: Credential | null | undefined
   }
 }
 
-export interface PresetJob extends Omit<JobRequest, 'input' | 'preset' | 'cloud_credentials'> {
+export interface PresetJob extends Omit<JobRequest, 'input' | 'preset' | 'inputs' | 'cloud_credentials'> {
+}
+
+export interface Input {
+  /** Bucket and object key with a cloud provider, otherwise an address. Must be a string of 1 to 4096 characters. */
+  input: number | string
+  /** Where this piece begins, counted from its source’s first frame. Absent = at its beginning. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
+  start_seconds?: number | string | null | undefined
+  /** Where this piece ends; this frame is no longer in it. Absent = at its source’s end. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
+  end_seconds?: number | string | null | undefined
+  /** Audio streams of this source for the source_stream of audio profiles, where the numbers differ: {"1": "3"} = stream 3 where a profile has 1, null = silence. Absent = the same numbers. Must be an object of streams from 1 to 8, like {"1": "3", "2": null}. */
+  source_streams?: Record<string, number | string | null> | null | undefined
 }
 
 export interface VideoProfile {

@@ -30,6 +30,9 @@ export const VIDEO_PROFILES = { minimum: 0, maximum: 16 } as const
 /** 2.2 audio_profiles: a comment in the sample says values 0 to 7. */
 export const AUDIO_PROFILES = { minimum: 0, maximum: 8 } as const
 
+/** Pieces of a source that are joined. */
+export const INPUTS = { minimum: 1, maximum: 100 } as const
+
 /** Pixels. 0 (same as the source) is also allowed. */
 export const WIDTH = { minimum: 16, maximum: 7680 } as const
 export const HEIGHT = { minimum: 16, maximum: 4320 } as const

@@ -10,6 +10,7 @@ import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import {
   audioProfileSchema,
   credentialSchema,
+  inputSchema,
   jobFieldsSchema,
   videoProfileSchema,
 } from '#contract/job/requestSchema.ts'
@@ -115,10 +116,16 @@ What each value does was measured in decoded outputs: each field below leads to 
 
 ## Job
 
-\`input\` and \`cloud_credentials\` are required, and something to make: \`videoProfiles\` (or \`ladder\`) together with \`audioProfiles\`, which
+\`input\` (or \`inputs\`) and \`cloud_credentials\` are required, and something to make: \`videoProfiles\` (or \`ladder\`) together with \`audioProfiles\`, which
 may be empty, or \`audioProfiles\` alone for [audio only](audio.md).
 
 ${table(jobFieldsSchema, '')}
+
+## Element of \`inputs\` (1 to 100)
+
+Instead of \`input\`: sources that are joined in this order ([several sources](inputs.md)).
+
+${table(inputSchema, 'inputs[].')}
 
 ## Element of \`videoProfiles\` (0 to 16)
 

@@ -36,7 +36,8 @@ export const jobRead = z.object({
 export type JobRead = z.infer<typeof jobRead>
 
 export const listedJob = namedJob.extend({
-  input: z.string(),
+  input: z.string().describe('Of a job with `inputs`: the first of them.'),
+  inputs: z.array(z.string()).describe('The addresses of all sources, if the job has `inputs`.').exactOptional(),
   metadata: metadata.describe('As given when the job was created; {} if none was given.'),
 })
 export type ListedJob = z.infer<typeof listedJob>

@@ -4,7 +4,7 @@
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { isCleanText } from '../job/paths/inputAddress.ts'
-import { MAX_LENGTH, MAX_RESUMABLE_BYTES, SHARE_SECONDS, SHARE_TITLE_LENGTH, UPLOAD_TOKENS } from '../limits.ts'
+import { INPUTS, MAX_LENGTH, MAX_RESUMABLE_BYTES, SHARE_SECONDS, SHARE_TITLE_LENGTH, UPLOAD_TOKENS } from '../limits.ts'
 
 const wholeFrom = ({ minimum, maximum }: { minimum: number; maximum: number }) =>
   z.number().check(z.int(), z.gte(minimum), z.lte(maximum))
@@ -74,6 +74,10 @@ const address = z.optional(z.nullable(z.string()))
 export const retry = z.strictObject({
   cloud_credentials: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
   input: address,
+  /** As many as the job has; null keeps an address. */
+  inputs: z.optional(
+    z.nullable(z.array(z.nullable(z.strictObject({ input: address }))).check(z.maxLength(INPUTS.maximum))),
+  ),
   logo_url: address,
   webhook_url: address,
 })

@@ -136,6 +136,8 @@ const EXCLUSIVE_FIELDS: readonly (readonly string[])[] = [
   ['scte35_passthough', 'scte35_passthrough'],
   ['master_variant_mode', 'separate_audio'],
   ['audio_volume', 'loudness_lufs'],
+  ['inputs', 'start_seconds'],
+  ['inputs', 'end_seconds'],
 ]
 
 /** The body, completed with members of the preset. Lists are not merged: the body's list wins. */

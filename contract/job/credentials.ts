@@ -18,7 +18,9 @@ export interface ParsedCredentials {
 }
 
 export interface JobCredentials {
-  input: ParsedCredentials
+  /** Of `input`, or of all elements of `inputs`; absent if each has its own. */
+  input?: ParsedCredentials
+  inputs?: ParsedCredentials[]
   output: ParsedCredentials
 }
 
@@ -28,7 +30,8 @@ type Side = 'input' | 'output'
 const isSafeToShow = (value: unknown) => typeof value === 'string' && /^[a-z-]{1,20}$/.test(value)
 
 /**
- * Reads both credentials. `draft` must already hold the profiles and paths: they decide what an omitted output means.
+ * Reads all credentials. `draft` must already hold inputs, profiles and paths: they decide how many there are, and what
+ * an omitted output means.
  */
 export function readCredentials(body: JsonObject, draft: JobDraft, findings: Findings): JobCredentials {
   const value = presentMember(body, 'cloud_credentials')
@@ -38,25 +41,60 @@ export function readCredentials(body: JsonObject, draft: JobDraft, findings: Fin
     findings.problem(code, 'cloud_credentials', 'cloud_credentials must be an object with the members input and output')
     return { input: nothing, output: nothing }
   }
-  for (const name of Object.keys(value).filter((each) => each !== 'input' && each !== 'output')) {
+  for (const name of Object.keys(value).filter((each) => !['input', 'inputs', 'output'].includes(each))) {
     warnUnknown('cloud_credentials', name, () => 'dropped', findings)
   }
-  const input = readCredential('input', presentMember(value, 'input'), findings)
-  draft.inputProviderOf = input.full.cloud_provider
+  const inputs = readInputCredentials(value, draft, findings)
+  const input =
+    inputs === null ? readCredential('cloud_credentials.input', 'input', presentMember(value, 'input'), findings) : null
+  const all = inputs ?? (input === null ? [] : [input])
+  const pieces = draft.inputs?.length ?? 1
+  draft.inputProvidersOf = Array.from({ length: pieces }, (_, index) => (inputs?.[index] ?? input)?.full.cloud_provider)
   const second = presentMember(value, 'output')
   const output =
-    second === undefined ? defaultOutputCredentials(input, draft) : readCredential('output', second, findings)
+    second === undefined
+      ? defaultOutputCredentials(all, draft)
+      : readCredential('cloud_credentials.output', 'output', second, findings)
   draft.outputProviderOf = output.full.cloud_provider
   checkOutputProvider(draft.outputProviderOf, findings)
-  return { input, output }
+  return { ...(input === null ? {} : { input }), ...(inputs === null ? {} : { inputs }), output }
 }
 
-function readCredential(side: Side, value: unknown, findings: Findings): ParsedCredentials {
-  const path = `cloud_credentials.${side}`
+/** The credentials of each element of `inputs`; null = one for all. */
+function readInputCredentials(value: JsonObject, draft: JobDraft, findings: Findings): ParsedCredentials[] | null {
+  const path = 'cloud_credentials.inputs'
+  const listed = presentMember(value, 'inputs')
+  if (listed === undefined) return null
+  const pieces = draft.inputs?.length
+  if (pieces === undefined) {
+    const message = `${path} belongs to inputs, and this job has none; use cloud_credentials.input`
+    findings.problem('conflict', path, message)
+    return null
+  }
+  if (presentMember(value, 'input') !== undefined) {
+    const message = `${path} and cloud_credentials.input contradict each other; send one of them: input applies to all elements of inputs`
+    findings.problem('conflict', path, message)
+    return null
+  }
+  if (!Array.isArray(listed) || listed.length !== pieces) {
+    const given = Array.isArray(listed) ? `${listed.length} elements were given` : `${printableValue(listed)} was given`
+    const message = `${path} must be an array with one object for each of the ${pieces} elements of inputs; ${given} (cloud_credentials.input instead applies to all of them)`
+    const code = Array.isArray(listed) ? 'invalid_length' : 'invalid_type'
+    findings.problem(code, path, message, Array.isArray(listed) ? { minimum: pieces, maximum: pieces } : {})
+    return Array.from({ length: pieces }, () => ({ full: {}, redacted: {} }))
+  }
+  return listed.map((each: unknown, index) =>
+    // null is the same as a missing element.
+    readCredential(`${path}[${index}]`, 'input', each ?? undefined, findings),
+  )
+}
+
+function readCredential(path: string, side: Side, value: unknown, findings: Findings): ParsedCredentials {
   if (!isJsonObject(value)) {
     const code = value === undefined ? 'required' : 'invalid_type'
     const bounds = { allowed: side === 'input' ? PROVIDERS : OUTPUT_PROVIDERS }
-    findings.problem(code, path, `${path} must be an object with cloud_provider and its keys`, bounds)
+    const message = `${path} must be an object with cloud_provider (${bounds.allowed.join(', ')}) and its keys`
+    findings.problem(code, path, message, bounds)
     return { full: {}, redacted: {} }
   }
   const mayShow = (name: string) => name === 'cloud_provider' && isSafeToShow(value[name])
@@ -84,23 +122,27 @@ function readCredential(side: Side, value: unknown, findings: Findings): ParsedC
   return { full: { ...unknown, ...known }, redacted: redactCredentials(known) }
 }
 
-/** `fate` is called only for names that are reported: a body may have any number of names. */
+/** A body may have any number of names. */
+const MAX_WARNINGS = 100
+
+/** `fate` is called only for names that are reported. */
 function warnUnknown(parent: string, name: string, fate: () => string, findings: Findings): void {
-  if (findings.warnings.length > 100) return
+  if (findings.warnings.length > MAX_WARNINGS) return
   const path = `${parent}.${printableName(name)}`
   findings.warn('unknown_field', path, `${path} is not a known credential field: it has no effect and is ${fate()}`)
 }
 
 /**
  * Decision "omitted output credentials": the input's, if an output path has the scheme of its provider; otherwise the
- * service's own store.
+ * service's own store. Of several inputs, the first whose provider it is.
  */
-function defaultOutputCredentials(input: ParsedCredentials, draft: JobDraft): ParsedCredentials {
-  const provider = input.full.cloud_provider
+function defaultOutputCredentials(inputs: readonly ParsedCredentials[], draft: JobDraft): ParsedCredentials {
   const paths = [draft.bucket_output_path, draft.audio_output_path, ...draft.videoProfiles.map((each) => each.output)]
-  const schemes = provider === undefined ? [] : rulesOf(provider).schemes
-  if (paths.some((path) => path !== undefined && schemes.includes(schemeOf(path) ?? ''))) return input
-  return { full: { cloud_provider: 'vendor-store' }, redacted: { cloud_provider: 'vendor-store' } }
+  const own = inputs.find(({ full: { cloud_provider: provider } }) => {
+    const schemes = provider === undefined ? [] : rulesOf(provider).schemes
+    return paths.some((path) => path !== undefined && schemes.includes(schemeOf(path) ?? ''))
+  })
+  return own ?? { full: { cloud_provider: 'vendor-store' }, redacted: { cloud_provider: 'vendor-store' } }
 }
 
 /** 2.3: file-upload is a provider for input only, for a file that was uploaded earlier. */
@@ -121,7 +163,7 @@ function warnUnusedMembers(known: Known, path: string, findings: Findings): void
   if (provider === undefined) return
   const rules = rulesOf(provider)
   for (const name of membersOf(members)) {
-    if (!members[name] || rules.members.includes(name)) continue
+    if (!members[name] || rules.members.includes(name) || findings.warnings.length > MAX_WARNINGS) continue
     const why = rules.unusedReasons?.[name] ?? `${provider} does not use it`
     findings.warn('no_effect', `${path}.${name}`, `${path}.${name} has no effect: ${why}`)
   }

@@ -7,12 +7,14 @@ import {
   audioProfileSchema,
   credentialSchema,
   fieldMeta,
+  inputSchema,
   jobFieldsSchema,
   outputCredential,
   videoProfileSchema,
   type AudioProfileFields,
   type CredentialFields,
   type FieldMeta,
+  type InputFields,
   type JobFields,
   type VideoProfileFields,
 } from './requestSchema.ts'
@@ -30,7 +32,7 @@ function describe(fields: Record<string, z.core.$ZodType>, descriptions: Record<
 }
 
 const job: Record<keyof JobFields, string> = {
-  input: 'Bucket and object key with a cloud provider, otherwise an address.',
+  input: 'Bucket and object key with a cloud provider, otherwise an address. Required, unless inputs is given.',
   output_container: 'Container of the outputs, or kind of segmented output.',
   ts_mode_input_audio_source_stream_count: 'Number of audio streams expected in a transport stream.',
   audio_output_path:
@@ -96,6 +98,14 @@ const job: Record<keyof JobFields, string> = {
   metadata: 'Your own names and values. They are stored with the job, returned in lists and webhooks, and searchable.',
 }
 
+const input: Record<keyof InputFields, string> = {
+  input: 'Bucket and object key with a cloud provider, otherwise an address.',
+  start_seconds: 'Where this piece begins, counted from its source’s first frame. Absent = at its beginning.',
+  end_seconds: 'Where this piece ends; this frame is no longer in it. Absent = at its source’s end.',
+  source_streams:
+    'Audio streams of this source for the source_stream of audio profiles, where the numbers differ: {"1": "3"} = stream 3 where a profile has 1, null = silence. Absent = the same numbers.',
+}
+
 const videoProfile: Record<keyof VideoProfileFields, string> = {
   output: 'Path of the output including its file name; empty or absent = derived from the source.',
   width: 'Width of the output in pixels; 0 = derived from height or source.',
@@ -140,6 +150,7 @@ const credential: Record<keyof CredentialFields, string> = {
 }
 
 describe(jobFieldsSchema.shape, job)
+describe(inputSchema.shape, input)
 describe(videoProfileSchema.shape, videoProfile)
 describe(audioProfileSchema.shape, audioProfile)
 describe(credentialSchema.shape, credential)

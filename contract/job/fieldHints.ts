@@ -1,6 +1,12 @@
 // In charge of: hints for an unknown field: a spelling mistake, or a field of another level of the body.
 // Not in charge of: reading fields (fieldReader.ts).
-import { audioProfileSchema, credentialSchema, jobRequestSchema, videoProfileSchema } from './requestSchema.ts'
+import {
+  audioProfileSchema,
+  credentialSchema,
+  inputSchema,
+  jobRequestSchema,
+  videoProfileSchema,
+} from './requestSchema.ts'
 
 const levels = [
   {
@@ -17,6 +23,11 @@ const levels = [
     matches: (path: string) => path.startsWith('audioProfiles['),
     shape: audioProfileSchema.shape,
     place: 'audioProfiles[]',
+  },
+  {
+    matches: (path: string) => path.startsWith('inputs['),
+    shape: inputSchema.shape,
+    place: 'inputs[]',
   },
   {
     matches: (path: string) => path.startsWith('cloud_credentials'),

@@ -1,7 +1,13 @@
 // In charge of: the types of a stored job: the public part (JobConfig) and the encrypted part (JobSecrets).
 // Not in charge of: validating a request (validateJob.ts), translating it (toJobSpec.ts).
 import type { Metadata } from './metadata.ts'
-import type { AudioProfileFields, CredentialFields, JobFields, VideoProfileFields } from './requestSchema.ts'
+import type {
+  AudioProfileFields,
+  CredentialFields,
+  InputFields,
+  JobFields,
+  VideoProfileFields,
+} from './requestSchema.ts'
 import type { Provider } from './stores/registry.ts'
 
 /** Full credentials, including unknown members. They are encrypted or used, never stored in clear. */
@@ -16,22 +22,63 @@ export interface Credentials extends CredentialFields {
 export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separate_audio' | 'metadata'> {
   separate_audio: boolean
   metadata?: Metadata
+  /** Instead of `input`. */
+  inputs?: InputFields[]
   videoProfiles: VideoProfileFields[]
   audioProfiles: AudioProfileFields[]
   /** Redacted (redact.ts). `output` is the effective one, even if the request omitted it. */
-  cloud_credentials: { input: CredentialFields; output: CredentialFields }
+  cloud_credentials: { input?: CredentialFields; inputs?: CredentialFields[]; output: CredentialFields }
 }
+
+/** Where the full form of an address is found that was stored redacted. */
+export type AddressKey = 'input' | 'logo_url' | 'webhook_url' | `inputs[${number}]`
 
 /** Goes only to the vault and to the stores. */
 export interface JobSecrets {
-  input: Credentials
+  /** Of the source, or of all elements of `inputs`. */
+  input?: Credentials
+  /** Of each element of `inputs`. */
+  inputs?: Credentials[]
   output: Credentials
   /** The full addresses whose stored form was redacted. */
-  addresses: { input?: string; logo_url?: string; webhook_url?: string }
+  addresses: Partial<Record<AddressKey, string>>
 }
 
-export function inputProvider(config: JobConfig): Provider {
-  return config.cloud_credentials.input.cloud_provider
+/** One source of a job: its `input`, or an element of its `inputs`. */
+export interface JobInput {
+  /** As stored: without a query. */
+  address: string
+  key: AddressKey
+  provider: Provider
+  /** Paths in the request, for errors. */
+  field: string
+  credentialsField: string
+}
+
+/** The sources of a job, in order. There is at least one. */
+export function jobInputs({ input, inputs, cloud_credentials: stores }: JobConfig): JobInput[] {
+  const common = stores.input?.cloud_provider
+  if (inputs === undefined) {
+    const names = { key: 'input', field: 'input', credentialsField: 'cloud_credentials.input' } as const
+    return [{ address: input ?? '', provider: common ?? 'oracle', ...names }]
+  }
+  return inputs.map((each, index) => ({
+    address: each.input,
+    key: `inputs[${index}]`,
+    provider: stores.inputs?.[index]?.cloud_provider ?? common ?? 'oracle',
+    field: `inputs[${index}].input`,
+    credentialsField: stores.inputs === undefined ? 'cloud_credentials.input' : `cloud_credentials.inputs[${index}]`,
+  }))
+}
+
+/** The first source: outputs without a name are named after it. */
+export function firstInput(config: JobConfig): JobInput {
+  return jobInputs(config)[0]!
+}
+
+/** What the source number `index` is opened with. */
+export function inputCredentials({ input, inputs }: JobSecrets, index: number): Partial<Credentials> {
+  return inputs?.[index] ?? input ?? {}
 }
 
 export function outputProvider(config: JobConfig): Provider {

@@ -152,6 +152,8 @@ export const videoProfileSchema = z.object({
   video_format: optionalEnum(['progressive']),
 })
 
+const SOURCE_STREAMS = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
+
 /** 2.2, element of audioProfiles. */
 export const audioProfileSchema = z.object({
   audio_codec: enumWithDefault(AUDIO_CODECS, 'aac'),
@@ -161,7 +163,7 @@ export const audioProfileSchema = z.object({
     oneOf(AUDIO_BITRATES.map(String)),
   ),
   primary_audio_downmix_to_stereo: optionalBoolean(),
-  source_stream: field(z.optional(z.pipe(textFromNumber, z.enum(['1', '2', '3', '4', '5', '6', '7', '8']))), {
+  source_stream: field(z.optional(z.pipe(textFromNumber, z.enum(SOURCE_STREAMS))), {
     expects: 'the index of a source stream from 1 to 8',
     ...limits.SOURCE_STREAM,
   }),
@@ -172,6 +174,19 @@ export const audioProfileSchema = z.object({
   downmix: optionalEnum(['lo_ro', 'lt_rt']),
   downmix_lfe: optionalBoolean(),
   optional: optionalBoolean(),
+})
+
+const inputAddress = z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address)))
+
+/** Element of inputs, an extension: one piece of a source that is joined from several. */
+export const inputSchema = z.object({
+  input: field(inputAddress, { expects: `a string of 1 to ${limits.MAX_LENGTH.address} characters` }),
+  start_seconds: optionalCutTime(),
+  end_seconds: optionalCutTime(),
+  source_streams: field(
+    z.optional(z.partialRecord(z.enum(SOURCE_STREAMS), z.nullable(z.pipe(textFromNumber, z.enum(SOURCE_STREAMS))))),
+    { expects: 'an object of streams from 1 to 8, like {"1": "3", "2": null}' },
+  ),
 })
 
 /** Null is accepted wherever a sample could send it, and means the same as omitting the member. */
@@ -229,7 +244,8 @@ const DEFAULT_GOP_SECONDS = 1
 
 /** 2.1 without its nested objects. */
 export const jobFieldsSchema = z.object({
-  input: field(z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address))), {
+  // validateJob.ts requires either `input` or `inputs`.
+  input: field(z.optional(inputAddress), {
     expects: `a string of 1 to ${limits.MAX_LENGTH.address} characters`,
   }),
   output_container: enumWithDefault(CONTAINERS, 'mp4'),
@@ -345,14 +361,24 @@ export const jobFieldsSchema = z.object({
  * problems.
  */
 export const jobRequestSchema = z.extend(jobFieldsSchema, {
+  /** Instead of `input`. */
+  inputs: z.optional(
+    z.array(inputSchema).check(z.minLength(limits.INPUTS.minimum), z.maxLength(limits.INPUTS.maximum)),
+  ),
   /** Omitted with `ladder`, or if the job makes no video (rules/products.ts). */
   videoProfiles: z.optional(z.array(videoProfileSchema).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
   /** Required with video. */
   audioProfiles: z.optional(z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum))),
-  cloud_credentials: z.object({ input: credentialSchema, output: z.optional(outputCredential) }),
+  /** `inputs`: instead of `input`, the credentials of each element of `inputs`. */
+  cloud_credentials: z.object({
+    input: z.optional(credentialSchema),
+    inputs: z.optional(z.array(credentialSchema)),
+    output: z.optional(outputCredential),
+  }),
 })
 
 export type JobFields = z.infer<typeof jobFieldsSchema>
+export type InputFields = z.infer<typeof inputSchema>
 export type VideoProfileFields = z.infer<typeof videoProfileSchema>
 export type AudioProfileFields = z.infer<typeof audioProfileSchema>
 export type CredentialFields = z.infer<typeof credentialSchema>
@@ -363,6 +389,8 @@ export type CredentialFields = z.infer<typeof credentialSchema>
 export interface JobDraft extends Partial<JobFields> {
   videoProfiles: Partial<VideoProfileFields>[]
   audioProfiles: Partial<AudioProfileFields>[]
-  inputProviderOf: Provider | undefined
+  inputs?: Partial<InputFields>[]
+  /** Of `input`, or of each element of `inputs`. */
+  inputProvidersOf: readonly (Provider | undefined)[]
   outputProviderOf: Provider | undefined
 }

@@ -6,7 +6,7 @@ import { isSegmented } from '../containers.ts'
 import { outputBaseName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
 import { toEven } from './rules/videoBitrates.ts'
-import { inputProvider, outputProvider, type JobConfig } from './jobConfig.ts'
+import { firstInput, outputProvider, type JobConfig } from './jobConfig.ts'
 import {
   audioFileDirectory,
   outputLocations,
@@ -16,8 +16,8 @@ import {
 } from './paths/outputLocation.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
 import { packagingOf } from './packagingSpec.ts'
-import type { VideoProfileFields } from './requestSchema.ts'
-import type { JobSpec, TsServiceSpec } from './jobSpec.ts'
+import type { AudioProfileFields, InputFields, VideoProfileFields } from './requestSchema.ts'
+import type { InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'
 
 function serviceOf(config: JobConfig, sourceName: string): TsServiceSpec {
   const videoPid = config.video_pid ?? DEFAULT_VIDEO_PID
@@ -44,13 +44,36 @@ function isSeparateFile(config: JobConfig): boolean {
   return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented(config)
 }
 
-function cutOf({ start_seconds: start, end_seconds: end }: JobConfig): JobSpec['cut'] {
+function cutOf({
+  start_seconds: start,
+  end_seconds: end,
+}: Pick<JobConfig, 'start_seconds' | 'end_seconds'>): JobSpec['cut'] {
   if (start === undefined && end === undefined) return null
   return { start: parseCutTime(start ?? 0), end: end === undefined ? null : parseCutTime(end) }
 }
 
-/** Translates the stored job. `sourceName` is the source's file name if `input` does not contain it (an upload). */
-export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
+function inputSpec(fields: InputFields): InputSpec {
+  const streams = Object.entries(fields.source_streams ?? {})
+  return {
+    cut: cutOf(fields),
+    sourceStreams: Object.fromEntries(
+      streams.map(([name, stream]) => [Number(name), stream === null ? null : Number(stream)]),
+    ),
+  }
+}
+
+/** `single`: the only source, whose own numbers apply. */
+function sourceStreamOf({ source_stream: stream }: AudioProfileFields, single: InputSpec | null): number | null {
+  if (stream === undefined) return null
+  const own = single?.sourceStreams[Number(stream)]
+  return own ?? Number(stream)
+}
+
+/** Translates the stored job. `sourceName` is the source's file name if its address does not contain it (an upload). */
+export function toSpec(config: JobConfig, sourceName: string = firstInput(config).address): JobSpec {
+  const inputs = config.inputs?.map(inputSpec) ?? []
+  // One element of `inputs` is the same as `input` with a cut.
+  const single = inputs.length > 1 ? null : (inputs[0] ?? { cut: cutOf(config), sourceStreams: {} })
   const locations = outputLocations(outputProvider(config), config)
   const packaging = packagingOf(config)
   const outputOf = (location: OutputLocation | undefined): string => {
@@ -89,11 +112,12 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     program: config.program_number ?? null,
     maxSourceErrors: config.max_source_errors ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
-    allowHlsSource: inputProvider(config) === 'http',
+    // Of several sources, none can be a playlist.
+    allowHlsSource: single !== null && firstInput(config).provider === 'http',
     audioDirectory: audioFileDirectory(config, locations)?.key ?? null,
     allowUpscaling: config.allow_upscaling ?? null,
-    cut: cutOf(config),
-    inputs: null,
+    cut: single?.cut ?? null,
+    inputs: single === null ? inputs : null,
     ladder: config.ladder ?? null,
     video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
       index,
@@ -113,7 +137,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       codec: profile.audio_codec,
       channels: effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo),
       bitrateKbps: Number(profile.audio_bitrate),
-      sourceStream: profile.source_stream === undefined ? null : Number(profile.source_stream),
+      sourceStream: sourceStreamOf(profile, single),
       downmix: profile.downmix ?? null,
       downmixLfe: profile.downmix_lfe ?? null,
       // Decision "dolby_digital_dialnorm": absent = 0, passthrough.

@@ -3,11 +3,12 @@
 // specification (toJobSpec.ts).
 import type { Problem, Warning } from '../errors.ts'
 import { checkCombinations } from './rules/combinations.ts'
-import type { JobConfig, JobSecrets } from './jobConfig.ts'
-import { readCredentials } from './credentials.ts'
+import { draftInputs } from './rules/inputs.ts'
+import type { AddressKey, JobConfig, JobSecrets } from './jobConfig.ts'
+import { readCredentials, type JobCredentials, type ParsedCredentials } from './credentials.ts'
 import { checkOutputPaths } from './rules/outputPaths.ts'
 import { checkProducts, hasVideo, makesWithoutVideo } from './rules/products.ts'
-import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from '../limits.ts'
+import { AUDIO_PROFILES, INPUTS, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from '../limits.ts'
 import { readMetadata } from './metadata.ts'
 import { checkPackaging } from './rules/segmentedOutput.ts'
 import { Findings } from './findings.ts'
@@ -24,6 +25,8 @@ import {
 import { isRedacted, redactAddress, printableValue, SEND_UNREDACTED } from './redact.ts'
 import {
   audioProfileSchema,
+  fieldMeta,
+  inputSchema,
   jobFieldsSchema,
   jobRequestSchema,
   LADDERS,
@@ -52,15 +55,20 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     findings.problem('too_deep', '', message, { maximum: MAX_NESTING })
     return { ok: false, problems: findings.problems }
   }
+  const pieces = readInputList(body, findings)
   const video = readVideoProfiles(body, findings)
   const audio = readAudioProfiles(body, findings)
   const draft: JobDraft = {
     ...readFields(jobFieldsSchema.shape, body, '', findings),
     videoProfiles: video.map((each, i) => readFields(videoProfileSchema.shape, each, `videoProfiles[${i}]`, findings)),
     audioProfiles: audio.map((each, i) => readFields(audioProfileSchema.shape, each, `audioProfiles[${i}]`, findings)),
-    inputProviderOf: undefined,
+    ...(pieces === null
+      ? {}
+      : { inputs: pieces.map((each, i) => readFields(inputSchema.shape, each, `inputs[${i}]`, findings)) }),
+    inputProvidersOf: [],
     outputProviderOf: undefined,
   }
+  requireInput(body, findings)
   if (draft.ladder !== undefined && presentMember(body, 'gop_length') === undefined)
     draft.gop_length = LADDER_GOP_SECONDS
   checkProducts(draft, findings)
@@ -73,7 +81,8 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   if (metadata) draft.metadata = metadata
   else delete draft.metadata
   const credentials = readCredentials(body, draft, findings)
-  checkInput(draft, context.baseUrl, findings)
+  checkAddresses(draft, findings)
+  checkInputs(draft, context.baseUrl, findings)
   checkOutputPaths(draft, findings)
   checkCombinations(draft, findings)
   checkPackaging(draft, body, findings)
@@ -84,11 +93,12 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     shape: Parameters<typeof readFields>[0],
     members: JsonObject | null | undefined,
     path: string,
+    into = findings,
   ) => ({
     ...known,
-    ...keepUnknownFields(shape, [], members ?? {}, path, findings),
+    ...keepUnknownFields(shape, [], members ?? {}, path, into),
   })
-  const { inputProviderOf: _in, outputProviderOf: _out, ...known } = draft
+  const { inputProvidersOf: _in, outputProviderOf: _out, ...known } = draft
   const config = {
     ...known,
     videoProfiles: known.videoProfiles.map((each, i) =>
@@ -97,14 +107,50 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     audioProfiles: known.audioProfiles.map((each, i) =>
       withUnknownFields(each, audioProfileSchema.shape, audio[i], `audioProfiles[${i}]`),
     ),
-    cloud_credentials: { input: credentials.input.redacted, output: credentials.output.redacted },
+    ...(known.inputs === undefined
+      ? {}
+      : {
+          inputs: known.inputs.map((each, i) =>
+            withUnknownFields(each, inputSchema.shape, pieces?.[i], `inputs[${i}]`, limited(findings)),
+          ),
+        }),
+    cloud_credentials: formOf(credentials, 'redacted'),
     ...unknown,
   }
   if (findings.problems.length > 0) return { ok: false, problems: findings.problems }
-  const secrets = { input: credentials.input.full, output: credentials.output.full, addresses }
+  const secrets = { ...formOf(credentials, 'full'), addresses }
   // Without problems, every required field was read and every default applied, so the partial objects are complete.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
   return { ok: true, config: config as JobConfig, secrets: secrets as JobSecrets, warnings: findings.warnings }
+}
+
+/** Inputs may be many: after enough warnings, those of further ones are left out. */
+const limited = (findings: Findings): Findings => (findings.warnings.length < 200 ? findings : new Findings())
+
+/** All credentials of a job in one of their forms. */
+function formOf<F extends keyof ParsedCredentials>({ input, inputs, output }: JobCredentials, form: F) {
+  return {
+    ...(input === undefined ? {} : { input: input[form] }),
+    ...(inputs === undefined ? {} : { inputs: inputs.map((each) => each[form]) }),
+    output: output[form],
+  }
+}
+
+/** The elements of `inputs`; null = the job has one `input`. */
+function readInputList(body: JsonObject, findings: Findings): (JsonObject | null)[] | null {
+  if (presentMember(body, 'inputs') === undefined) return null
+  if (presentMember(body, 'input') !== undefined) {
+    const message = 'input and inputs contradict each other; send one of them: inputs joins several sources'
+    findings.problem('conflict', 'inputs', message)
+  }
+  return readObjectList(body, 'inputs', INPUTS, findings)
+}
+
+function requireInput(body: JsonObject, findings: Findings): void {
+  if (['input', 'inputs'].some((name) => presentMember(body, name) !== undefined)) return
+  const { expects } = fieldMeta.get(jobFieldsSchema.shape.input)!
+  const message = `input is required; it must be ${expects}, unless inputs lists ${INPUTS.minimum} to ${INPUTS.maximum} sources`
+  findings.problem('required', 'input', message)
 }
 
 /** Key frames every two seconds fit every segment length, and players expect them in a ladder. */
@@ -151,18 +197,22 @@ function mergeAlias(
   } else delete draft[alias]
 }
 
-function checkInput(draft: JobDraft, baseUrl: string, findings: Findings): void {
-  const { input, inputProviderOf: provider } = draft
-  if (draft.logo_url) checkAddress('logo_url', draft.logo_url, findings)
-  if (typeof draft.webhook_url === 'string' && draft.webhook_url !== '') {
-    checkAddress('webhook_url', draft.webhook_url, findings)
+function checkAddresses({ logo_url: logo, webhook_url: webhook }: JobDraft, findings: Findings): void {
+  if (logo) checkAddress('logo_url', logo, findings)
+  if (webhook) checkAddress('webhook_url', webhook, findings)
+}
+
+function checkInputs(draft: JobDraft, baseUrl: string, findings: Findings): void {
+  for (const [index, { field, address }] of draftInputs(draft).entries()) {
+    const provider = draft.inputProvidersOf[index]
+    if (address === undefined || provider === undefined) continue
+    const parsed = parseInput(provider, address, baseUrl)
+    if (parsed.kind === 'invalid') {
+      const message = `${parsed.message.replace(', input has', `, ${field} has`)}; ${printableValue(address)} was given`
+      findings.problem(parsed.code, field, message)
+    } else if (parsed.kind === 'http' && isRedacted(address))
+      findings.problem('invalid_input_address', field, `${field} ${SEND_UNREDACTED}`)
   }
-  if (input === undefined || provider === undefined) return
-  const parsed = parseInput(provider, input, baseUrl)
-  if (parsed.kind === 'invalid')
-    findings.problem(parsed.code, 'input', `${parsed.message}; ${printableValue(input)} was given`)
-  else if (parsed.kind === 'http' && isRedacted(input))
-    findings.problem('invalid_input_address', 'input', `input ${SEND_UNREDACTED}`)
 }
 
 function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findings: Findings): void {
@@ -180,13 +230,16 @@ function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findin
 /** Decision "unknown fields": addresses with a query are stored redacted, and encrypted in full. */
 function redactAddresses(draft: JobDraft): JobSecrets['addresses'] {
   const full: JobSecrets['addresses'] = {}
-  for (const name of ['input', 'logo_url', 'webhook_url'] as const) {
-    const address = draft[name]
-    if (typeof address !== 'string' || !/^https?:\/\//i.test(address)) continue
+  const redact = (key: AddressKey, address: unknown, replace: (redacted: string) => void): void => {
+    if (typeof address !== 'string' || !/^https?:\/\//i.test(address)) return
     const redacted = redactAddress(address)
-    if (redacted === address) continue
-    full[name] = address
-    draft[name] = redacted
+    if (redacted === address) return
+    full[key] = address
+    replace(redacted)
   }
+  for (const name of ['input', 'logo_url', 'webhook_url'] as const)
+    redact(name, draft[name], (redacted) => (draft[name] = redacted))
+  for (const [index, piece] of (draft.inputs ?? []).entries())
+    redact(`inputs[${index}]`, piece.input, (redacted) => (piece.input = redacted))
   return full
 }

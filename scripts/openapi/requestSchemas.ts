@@ -2,10 +2,11 @@
 // Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
 import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
-import { AUDIO_PROFILES, METADATA, VIDEO_PROFILES } from '#contract/limits.ts'
+import { AUDIO_PROFILES, INPUTS, METADATA, SOURCE_STREAM, VIDEO_PROFILES } from '#contract/limits.ts'
 import {
   audioProfileSchema,
   credentialSchema,
+  inputSchema,
   jobFieldsSchema,
   NUMBER_AS_TEXT,
   videoProfileSchema,
@@ -88,7 +89,7 @@ function withNull({ description = '', default: fallback, ...schema }: Schema): S
 
 // Which lists are required depends on ladder and preset. The descriptions say so, because linters and client generators
 // do not support conditions (`if`) of JSON Schema.
-const withLists = request(jobFieldsSchema, ['input', 'cloud_credentials'])
+const withLists = request(jobFieldsSchema, ['cloud_credentials'])
 const members = withLists['properties'] as Record<string, Schema>
 
 const job = {
@@ -101,6 +102,13 @@ const job = {
       maxProperties: METADATA.members,
       propertyNames: { pattern: `^${METADATA.name_pattern}$`, not: { const: '__proto__' } },
       additionalProperties: { type: 'string', pattern: `^${METADATA.value_pattern}$` },
+    },
+    inputs: {
+      type: ['array', 'null'],
+      minItems: INPUTS.minimum,
+      maxItems: INPUTS.maximum,
+      items: schemaRef('Input'),
+      description: `${INPUTS.minimum} to ${INPUTS.maximum} sources that are joined in this order, instead of input (docs/inputs.md).`,
     },
     videoProfiles: {
       type: ['array', 'null'],
@@ -117,8 +125,16 @@ const job = {
     cloud_credentials: {
       type: 'object',
       // null is the same as omitting the member.
-      properties: { input: schemaRef('Credential'), output: nullable(schemaRef('Credential')) },
-      required: ['input'],
+      properties: {
+        input: nullable(schemaRef('Credential')),
+        inputs: {
+          type: ['array', 'null'],
+          items: schemaRef('Credential'),
+          maxItems: INPUTS.maximum,
+          description: 'Credentials of each element of inputs. Without it, input applies to all of them.',
+        },
+        output: nullable(schemaRef('Credential')),
+      },
     },
   },
 } satisfies Schema
@@ -126,7 +142,7 @@ const job = {
 /** A preset refuses unknown members; a job accepts them with a warning. */
 function presetJob(): Schema {
   const properties: Record<string, Schema> = job.properties
-  const { input: _input, cloud_credentials: _stores, preset: _preset, ...rest } = properties
+  const { input: _input, inputs: _inputs, cloud_credentials: _stores, preset: _preset, ...rest } = properties
   const closed = (name: string): Schema => ({
     ...rest[name],
     items: { ...(rest[name]?.['items'] as Schema), unevaluatedProperties: false },
@@ -139,13 +155,36 @@ function presetJob(): Schema {
       audioProfiles: closed('audioProfiles'),
     },
     additionalProperties: false,
-    description: 'Members of a job’s body, without `input`, `cloud_credentials` and `preset`.',
+    description: 'Members of a job’s body, without `input`, `inputs`, `cloud_credentials` and `preset`.',
   }
 }
+
+const piece = request(inputSchema, ['input'])
+const pieceMembers = piece['properties'] as Record<string, Schema>
+const stream = { minimum: SOURCE_STREAM.minimum, maximum: SOURCE_STREAM.maximum }
+
+/** One piece of a source that is joined from several. */
+const input = {
+  ...piece,
+  properties: {
+    ...pieceMembers,
+    source_streams: {
+      type: ['object', 'null'],
+      propertyNames: { pattern: `^[${stream.minimum}-${stream.maximum}]$` },
+      additionalProperties: {
+        type: ['integer', 'string', 'null'],
+        ...stream,
+        pattern: `^[${stream.minimum}-${stream.maximum}]$`,
+      },
+      description: pieceMembers['source_streams']!['description'],
+    },
+  },
+} satisfies Schema
 
 export const requestSchemas: Record<string, Schema> = {
   Job: job,
   PresetJob: presetJob(),
+  Input: input,
   VideoProfile: request(videoProfileSchema, ['width', 'height', 'video_bitrate']),
   AudioProfile: request(audioProfileSchema, []),
   Credential: request(credentialSchema, []),

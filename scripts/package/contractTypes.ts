@@ -6,6 +6,7 @@ import { jobConfig, presetJob } from '#contract/api/answers.ts'
 import {
   audioProfileSchema,
   credentialSchema,
+  inputSchema,
   jobFieldsSchema,
   videoProfileSchema,
 } from '#contract/job/requestSchema.ts'
@@ -19,6 +20,7 @@ const outputOf = (schema: z.core.$ZodType): Schema =>
 
 const request: Readonly<Record<string, z.core.$ZodType>> = {
   JobFields: jobFieldsSchema,
+  InputFields: inputSchema,
   VideoProfileFields: videoProfileSchema,
   AudioProfileFields: audioProfileSchema,
   CredentialFields: credentialSchema,

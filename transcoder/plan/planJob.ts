@@ -48,6 +48,8 @@ export function planJob(
   sourceCues: SourceCues | null = null,
   logo: LogoImage | null = null,
 ): Plan {
+  if (requested.inputs !== null)
+    throw new TaskError('unsupported_combination', 'This version cannot join several inputs yet.', { field: 'inputs' })
   const media = cutSource(requested, withoutUnusedVideo(requested, probed))
   const { video } = media
   const request = new PlanContext(requested, media, features)

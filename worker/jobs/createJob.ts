@@ -1,6 +1,6 @@
 // In charge of: creating a validated job in D1 exactly once: its row, its task and its idempotency key, in one batch.
 // Not in charge of: validation (contract/job/validateJob.ts), the answer (jobRoutes.ts).
-import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
+import { jobInputs, type JobConfig, type JobSecrets } from '#contract/job/jobConfig.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
 import type { TaskKind } from '#contract/task/lifecycle.ts'
 import {
@@ -20,6 +20,10 @@ import { displayInputName, searchTextOf } from '../db/searchText.ts'
 import { hmacSign } from '../secrets/hmac.ts'
 import { boundAddresses, SECRETS_FIELD, uploadNumberOf } from '../storage/jobStores.ts'
 import { seal } from '../secrets/vault.ts'
+import { mapConcurrent } from '../util/mapConcurrent.ts'
+
+/** Reads of the database at the same time. */
+const CONCURRENT_READS = 6
 
 /** An accepted job reaches a terminal state within this time (I1). */
 const DEADLINE_MS = 24 * 3600_000
@@ -60,18 +64,20 @@ export interface CreatedJobRecord {
 export async function createJob(env: Env, request: NewJobRequest): Promise<CreatedJobRecord> {
   const { account, config, kind, secrets, warnings, retryOf } = request
   const now = Date.now()
-  const number = uploadNumberOf(config)
-  const upload = number === null ? null : await findUpload(env.DB, account, number, now)
+  const uploads = await mapConcurrent(jobInputs(config), CONCURRENT_READS, async (input) => {
+    const number = uploadNumberOf(input)
+    const upload = number === null ? null : await findUpload(env.DB, account, number, now)
+    return { upload, problem: number === null || upload ? null : uploadNotFound(number, input.field) }
+  })
   // Checks that need D1 or the deployment's settings, which the contract does not know.
-  const problem =
-    number !== null && !upload
-      ? uploadNotFound(number)
-      : webhookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
-  if (problem) {
+  const missing = uploads.flatMap(({ problem }) => problem ?? [])
+  const hook = webhookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
+  if (missing.length > 0 || hook) {
     const first = await findReplayedJob(env, request)
     if (first) return first
-    throw validationFailed([problem])
+    throw validationFailed(missing.length > 0 || !hook ? missing : [hook])
   }
+  const upload = uploads[0]?.upload
   const jobId = crypto.randomUUID()
   const inputName = displayInputName(config, upload?.name ?? null)
   const job = {
@@ -106,9 +112,9 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
   return first
 }
 
-function uploadNotFound(number: number): Problem {
+function uploadNotFound(number: number, field: string): Problem {
   const message = `There is no uploaded file ${number}. Upload it first: POST /uploads returns its number.`
-  return { code: 'upload_not_found', field: 'input', message }
+  return { code: 'upload_not_found', field, message }
 }
 
 /** What distinguishes requests with the same body: a dry run, a retry and a new job are different requests. */

@@ -4,7 +4,7 @@ import { zValidator } from '@hono/zod-validator'
 import { Hono, type Context } from 'hono'
 import * as z from 'zod/mini'
 import type { Created as CreatedAnswer, JobRead, ListedJob } from '#contract/api/answers.ts'
-import { outputProvider } from '#contract/job/jobConfig.ts'
+import { firstInput, jobInputs, outputProvider } from '#contract/job/jobConfig.ts'
 import type { JobState } from '#contract/task/lifecycle.ts'
 import { MAX_BODY_BYTES, METADATA } from '#contract/limits.ts'
 import { isMetadataName, isMetadataValue } from '#contract/job/metadata.ts'
@@ -152,7 +152,8 @@ export const jobRoutes = new Hono<AppEnv>()
           return {
             _auto_generated_id_: job.id,
             job_id: job.job_id,
-            input: config.input,
+            input: firstInput(config).address,
+            ...(config.inputs === undefined ? {} : { inputs: jobInputs(config).map(({ address }) => address) }),
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
             status: await buildStatus(c.env, job, base, {

@@ -18,10 +18,12 @@ const text = { expects: 'a string, or left out' }
 const expectations = {
   cloud_credentials: { expects: 'an object with the member input and, optionally output', hidden: true },
   input: text,
+  inputs: { expects: 'a list with an object {"input": …} or null for each element of inputs, or left out' },
   logo_url: text,
   webhook_url: text,
 }
 
+/** Addresses that are stored redacted if they have a query. */
 const ADDRESSES = ['input', 'logo_url', 'webhook_url'] as const
 
 export interface RetriedJob {
@@ -48,21 +50,40 @@ export async function buildRetry(
       'The job has completed, so there is nothing to retry. Create a new job instead.',
     )
   }
-  const overrides = withoutNull(parseFields(retry, body, expectations))
+  const { inputs: sent, ...overrides } = withoutNull(parseFields(retry, body, expectations))
   const { config } = job
+  requireSameInputs(config, { input: overrides.input, inputs: sent })
   const storedSecrets = job.sealed === null ? null : await readStoredSecrets(env, job)
   // Addresses with a query are sealed together with the credentials.
   const full = { ...storedSecrets?.addresses, ...overrides }
+  const pieces = config.inputs?.map((piece, index) => ({
+    field: `inputs[${index}].input`,
+    fields: piece,
+    address: sent?.[index]?.input ?? storedSecrets?.addresses[`inputs[${index}]`],
+  }))
   const usesKeyWebhook = job.webhook === 2 && overrides.webhook_url === undefined
-  const lost = ADDRESSES.filter((name) => isRedacted(config[name]) && full[name] === undefined)
-  if (storedSecrets && lost.length === 0 && Object.keys(overrides).length === 0) {
+  const lost: string[] = [
+    ...ADDRESSES.filter((name) => isRedacted(config[name]) && full[name] === undefined),
+    ...(pieces ?? []).flatMap(({ field, fields, address }) =>
+      isRedacted(fields.input) && address === undefined ? [field] : [],
+    ),
+  ]
+  const isUnchanged = Object.keys(overrides).length === 0 && sent === undefined
+  if (storedSecrets && lost.length === 0 && isUnchanged) {
     return { config, secrets: storedSecrets, warnings: [], usesKeyWebhook }
   }
   // A client never has the webhook address of its API key, so it is not asked to send it.
   const takesKeyWebhook = usesKeyWebhook && lost.includes('webhook_url')
   const asked = lost.find((name) => name !== 'webhook_url' || !takesKeyWebhook)
   const credentials =
-    overrides.cloud_credentials ?? (storedSecrets ? { input: storedSecrets.input, output: storedSecrets.output } : null)
+    overrides.cloud_credentials ??
+    (storedSecrets
+      ? {
+          ...(storedSecrets.input === undefined ? {} : { input: storedSecrets.input }),
+          ...(storedSecrets.inputs === undefined ? {} : { inputs: storedSecrets.inputs }),
+          output: storedSecrets.output,
+        }
+      : null)
   if (!credentials || asked !== undefined) {
     const field = asked ?? 'cloud_credentials'
     const why = storedSecrets
@@ -75,12 +96,36 @@ export async function buildRetry(
   )
   const { webhook_url: _lost, ...rest } = config
   const first = takesKeyWebhook ? rest : config
-  const checked = validateJob({ ...first, ...addresses, cloud_credentials: credentials }, { baseUrl })
+  const inputs = pieces?.map(({ fields, address }) => ({ ...fields, input: address ?? fields.input }))
+  const request = {
+    ...first,
+    ...addresses,
+    ...(inputs === undefined ? {} : { inputs }),
+    cloud_credentials: credentials,
+  }
+  const checked = validateJob(request, { baseUrl })
   if (!checked.ok) throw validationFailed(checked.problems)
   if (!takesKeyWebhook) return { ...checked, usesKeyWebhook }
   return hook === null
     ? { ...checked, warnings: [...checked.warnings, noWebhookWarning], usesKeyWebhook: false }
     : withKeyWebhook(env, job.account, hook, checked)
+}
+
+/** A retry may repeat addresses, and cannot turn one source into several or change their number. */
+function requireSameInputs(
+  { inputs }: JobConfig,
+  sent: { input: string | undefined; inputs: unknown[] | undefined },
+): void {
+  const refuse = (field: string, message: string) => new RequestError('invalid_request', message, { field })
+  if (sent.input !== undefined && inputs !== undefined)
+    throw refuse('input', 'The job has inputs, not input. Send inputs with an element for each of them.')
+  if (sent.inputs === undefined || sent.inputs.length === inputs?.length) return
+  throw refuse(
+    'inputs',
+    inputs === undefined
+      ? 'The job has input, not inputs.'
+      : `inputs must have ${inputs.length} elements, like those of the job; null keeps an address.`,
+  )
 }
 
 /** Decision "numbers and strings": `null` means the same as a missing field. */

@@ -2,6 +2,7 @@
 // Not in charge of: detecting it (storage/), what a job error leads to (contract/errors.ts,
 // contract/task/lifecycle.ts).
 import { isConnectionError, type JobErrorCode } from '#contract/errorCodes.ts'
+import type { JobInput } from '#contract/job/jobConfig.ts'
 import type { StoreError, StoreErrorCode } from './objectStore.ts'
 
 export type JobSide = 'input' | 'output'
@@ -65,6 +66,13 @@ export function jobErrorFor(side: JobSide, error: StoreError): ErrorAnswer {
 export function fieldFor(side: JobSide, error: StoreError): { field?: string } {
   if (error.provider === 'http') return isConnectionError(error.code) && side === 'input' ? { field: 'input' } : {}
   return Object.hasOwn(common, error.code) && error.code !== 'clock_skew' ? { field: `cloud_credentials.${side}` } : {}
+}
+
+/** The same for one source of a job: of several, each error names its source. */
+export function sourceFieldFor(input: JobInput, error: StoreError): { field?: string } {
+  const { field } = fieldFor('input', error)
+  if (input.key === 'input') return field === undefined ? {} : { field }
+  return { field: field === 'cloud_credentials.input' ? input.credentialsField : input.field }
 }
 
 /** For `error.details`. Never contains the provider's message, which may repeat what was signed. */

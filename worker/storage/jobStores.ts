@@ -1,6 +1,13 @@
 // In charge of: opening a job's source and destination from its stored configuration and its sealed credentials.
 // Not in charge of: providers (registry.ts).
-import { inputProvider, outputProvider, type JobConfig, type JobSecrets } from '#contract/job/jobConfig.ts'
+import {
+  inputCredentials,
+  jobInputs,
+  outputProvider,
+  type JobConfig,
+  type JobInput,
+  type JobSecrets,
+} from '#contract/job/jobConfig.ts'
 import { bucketPrefix, listOutputPaths, outputLocations } from '#contract/job/paths/outputLocation.ts'
 import { parseInput, parseRoot, rulesOf, type AddressOf, type Provider } from '#contract/job/stores/registry.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
@@ -19,9 +26,11 @@ export const SECRETS_FIELD = 'secrets'
  */
 export function boundAddresses(config: JobConfig): string[] {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  const inputs = jobInputs(config)
   return [
-    inputProvider(config),
-    config.input,
+    // Their number, so that addresses cannot move from one list into the next.
+    ...(config.inputs === undefined ? [] : ['inputs', String(inputs.length)]),
+    ...inputs.flatMap(({ provider, address }) => [provider, address]),
     outputProvider(config),
     ...listOutputPaths(config).flatMap(({ field, path }) => [field, path]),
     'logo_url',
@@ -51,32 +60,36 @@ export async function openJobSecrets(env: Env, job: Job): Promise<JobSecrets> {
   }
 }
 
-/** Number of the uploaded file that a job reads, or null. */
-export function uploadNumberOf(config: JobConfig): number | null {
-  const address = parseInput(inputProvider(config), config.input, null)
+/** Number of the uploaded file that is a source of a job, or null. */
+export function uploadNumberOf({ provider, address: text }: JobInput): number | null {
+  const address = parseInput(provider, text, null)
   return address.kind === 'upload' ? address.number : null
 }
 
 /** @throws StoreError when the input is not in a format of its provider */
-function sourceAddress(config: JobConfig, { addresses }: JobSecrets): AddressOf<Provider> {
-  const provider = inputProvider(config)
-  const address = parseInput(provider, addresses.input ?? config.input, null)
+function sourceAddress({ provider, key, address: stored }: JobInput, { addresses }: JobSecrets): AddressOf<Provider> {
+  const address = parseInput(provider, addresses[key] ?? stored, null)
   if (address.kind !== 'invalid') return address
   throw new StoreError('invalid', provider, 'open', 'This kind of input is not available.')
 }
 
-/** @throws StoreError */
-export async function openJobSource(env: Env, job: Job): Promise<Source> {
+/** Opens the source `index` of a job with its own credentials. @throws StoreError */
+export async function openJobSource(env: Env, job: Job, index = 0): Promise<Source> {
+  const input = jobInputs(job.config)[index]
+  if (!input) throw new StoreError('not_found', 'vault', 'open', 'The job has no such source.')
   const secrets = await openJobSecrets(env, job)
-  const address = sourceAddress(job.config, secrets)
-  return openSource(env, inputProvider(job.config), { account: job.account, address, credentials: secrets.input })
+  const address = sourceAddress(input, secrets)
+  const credentials = inputCredentials(secrets, index)
+  return openSource(env, input.provider, { account: job.account, address, credentials })
 }
 
-/** The address and the credentials of an http source; null for any other. @throws StoreError */
+/** The address and the credentials of an http source; null for any other, and for several. @throws StoreError */
 export async function httpSourceOf(env: Env, job: Job): Promise<{ url: string; access: HttpCredentials } | null> {
+  const [input, ...others] = jobInputs(job.config)
+  if (!input || others.length > 0) return null
   const secrets = await openJobSecrets(env, job)
-  const address = sourceAddress(job.config, secrets)
-  return address.kind === 'http' ? { url: address.url, access: httpAccessOf(secrets.input) } : null
+  const address = sourceAddress(input, secrets)
+  return address.kind === 'http' ? { url: address.url, access: httpAccessOf(inputCredentials(secrets, 0)) } : null
 }
 
 /** The full address of the job's logo; null if it has none. @throws StoreError */

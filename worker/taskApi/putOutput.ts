@@ -3,6 +3,7 @@
 // Not in charge of: which outputs a job has (contract/task/allowedOutputs.ts), objects in parts (taskRoutes.ts),
 // writing the final names (monitor/commitOutputs.ts).
 import type { Context } from 'hono'
+import { firstInput } from '#contract/job/jobConfig.ts'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { allowedOutputsOf, type AllowedOutputs, type UploadMethod } from '#contract/task/allowedOutputs.ts'
 import { MAX_TASK_BODY_BYTES, type FinishPost } from '#contract/task/protocol.ts'
@@ -41,10 +42,11 @@ export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestinat
 
 /**
  * For derived output names: the name of an uploaded file is better than its number. All attempts get the same name,
- * even when the upload has been deleted.
+ * even when the upload has been deleted. Of several sources, the first gives its name.
  */
 export function sourceBaseName({ input_name: name, config }: Pick<Job, 'input_name' | 'config'>): string {
-  return outputBaseName(uploadNumberOf(config) === null ? config.input : (name ?? config.input))
+  const input = firstInput(config)
+  return outputBaseName(uploadNumberOf(input) === null ? input.address : (name ?? input.address))
 }
 
 /** @throws RequestError 400 for a path that no store accepts, 403 for an object that is not an output of the job */

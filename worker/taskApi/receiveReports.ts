@@ -9,6 +9,7 @@ import {
   MAX_PREVIEW_BYTES,
   MAX_SOURCE_BYTES,
 } from '#contract/task/reportSchemas.ts'
+import { jobInputs, type Credentials } from '#contract/job/jobConfig.ts'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { redactLog } from './redactLog.ts'
 import { sourcePostSchema } from '#contract/task/protocol.ts'
@@ -85,13 +86,16 @@ function acceptsReports(job: Job): boolean {
   return job.deleted_at === null && (job.finished_at === null || job.outputs !== null)
 }
 
-/** All credentials, all full addresses, and the source's address and host. */
+/** All credentials, all full addresses, and the address and host of each source. */
 async function secretsToRedact(env: Env, job: Job): Promise<string[]> {
-  const { input, output, addresses } = await openJobSecrets(env, job)
+  const { input, inputs = [], output, addresses } = await openJobSecrets(env, job)
   const hidden = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
-  const credentials = [input, output].flatMap((side) => hidden.map((name) => side[name] ?? ''))
-  const source = addresses.input ?? job.config.input
-  return [...credentials, ...Object.values(addresses), ...hostAndAddress(source)]
+  const credentials = [input ?? {}, ...inputs, output].flatMap((side: Partial<Credentials>): string[] =>
+    hidden.map((name) => side[name] ?? ''),
+  )
+  const full = Object.values(addresses).filter((address) => address !== undefined)
+  const sources = jobInputs(job.config).map(({ key, address }) => addresses[key] ?? address)
+  return [...new Set([...credentials, ...full, ...sources.flatMap(hostAndAddress)])]
 }
 
 /** An address and its host or bucket: connection errors name only the host. */

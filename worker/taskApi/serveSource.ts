@@ -1,34 +1,72 @@
-// In charge of: `/task/:id/input`: byte ranges of the source for one attempt, signed and fetched here.
+// In charge of: `/task/:id/input` and `/task/:id/input/:piece`: byte ranges of a source for one attempt, signed and
+// fetched here.
 // Not in charge of: providers (storage/), retries (the transcoder's loopback server repeats the request).
 import type { Context } from 'hono'
+import { jobInputs, type JobInput } from '#contract/job/jobConfig.ts'
+import { INPUTS } from '#contract/limits.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
-import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../storage/jobErrorMapping.ts'
+import {
+  jobErrorFor,
+  storeErrorDetails,
+  fieldFor,
+  retryAfterHeader,
+  sourceFieldFor,
+} from '../storage/jobErrorMapping.ts'
 import { TtlCache } from '../util/ttlCache.ts'
 import { findJobByJobId } from '../db/jobs.ts'
-import { staleAttempt } from '../http/requestError.ts'
+import { notFound, staleAttempt } from '../http/requestError.ts'
 import { openJobSource } from '../storage/jobStores.ts'
 import { StoreError, type ByteRange, type Source, type SourceStat } from '../storage/objectStore.ts'
 import type { TaskEnv } from './taskContext.ts'
 import { fromBase64Url, toBase64Url } from '../util/encoding.ts'
 
-const sources = new TtlCache<Source>()
+/** A source of a job, and where it is named in the request. */
+interface AttemptSource {
+  source: Source
+  input: JobInput
+}
 
-function attemptSource(env: Env, jobId: string, task: string, attempt: number): Promise<Source> {
-  return sources.get(`${task}/${attempt}`, async () => {
+/** One attempt may have as many sources as a request. */
+const sources = new TtlCache<AttemptSource>(10 * INPUTS.maximum)
+
+function attemptSource(env: Env, jobId: string, task: string, attempt: number, piece: number): Promise<AttemptSource> {
+  return sources.get(`${task}/${attempt}/${piece}`, async () => {
     const job = await findJobByJobId(env.DB, jobId)
     if (!job || terminal[job.task_state] || job.attempt !== attempt) {
       throw staleAttempt()
     }
-    return openJobSource(env, job)
+    const input = jobInputs(job.config)[piece]
+    if (!input) throw notFound()
+    try {
+      const source = await openJobSource(env, job, piece)
+      return { source, input }
+    } catch (error) {
+      throw error instanceof StoreError ? new SourceError(error, input) : error
+    }
   })
+}
+
+/** An error of one source of a job. */
+class SourceError extends Error {
+  readonly error: StoreError
+  readonly input: JobInput
+  constructor(error: StoreError, input: JobInput) {
+    super(error.message)
+    this.error = error
+    this.input = input
+  }
 }
 
 /** GET and HEAD with one Range. If-Match names the version of the object that the first answer gave. */
 export async function serveSource(c: Context<TaskEnv>): Promise<Response> {
   const { task, attempt, jobId } = c.var
+  const piece = Number(c.req.param('piece') ?? 0)
+  let input: JobInput | undefined
   try {
-    const source = await attemptSource(c.env, jobId, task, attempt)
+    const opened = await attemptSource(c.env, jobId, task, attempt, piece)
+    const { source } = opened
+    input = opened.input
     if (c.req.method === 'HEAD') {
       const stat = await source.stat()
       return new Response(null, { headers: sourceHeaders(stat, stat.size) })
@@ -42,17 +80,17 @@ export async function serveSource(c: Context<TaskEnv>): Promise<Response> {
     headers.set('content-range', `bytes ${read.offset}-${last}/${read.size ?? '*'}`)
     return new Response(read.body, { status: 206, headers })
   } catch (error) {
-    return sourceErrorResponse(error)
+    if (error instanceof SourceError) return sourceErrorResponse(error.error, error.input)
+    return sourceErrorResponse(error, input)
   }
 }
 
-/** A store's error as a job error; other errors are thrown again. */
-export function sourceErrorResponse(error: unknown): Response {
+/** A store's error as a job error, with the field of that source; other errors are thrown again. */
+export function sourceErrorResponse(error: unknown, input?: JobInput): Response {
   if (!(error instanceof StoreError)) throw error
   const { status, code } = jobErrorFor('input', error)
-  const body = {
-    error: { code, message: error.message, ...fieldFor('input', error), details: storeErrorDetails(error) },
-  }
+  const field = input === undefined ? fieldFor('input', error) : sourceFieldFor(input, error)
+  const body = { error: { code, message: error.message, ...field, details: storeErrorDetails(error) } }
   return Response.json(body, { status, headers: { ...retryAfterHeader(error), [SOURCE_ERROR_HEADER]: code } })
 }
 

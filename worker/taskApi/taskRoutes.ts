@@ -140,6 +140,7 @@ export const taskApi = new Hono<TaskEnv>()
   .put('/task/:id/log', receiveLog)
 
   .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
+  .on(['GET', 'HEAD'], '/task/:id/input/:piece{[0-9]{1,2}}', serveSource)
   .get('/task/:id/input/hls', describeHls)
   .get('/task/:id/input/hls/:digest/keys/:n{[0-9]{1,6}}', serveDecryptionKey)
   .get('/task/:id/input/hls/:digest/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', serveResource)

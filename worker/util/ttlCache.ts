@@ -3,7 +3,6 @@
 // Not in charge of: whether the attempt may still use it.
 
 const TTL_MS = 60_000
-const MAX_ENTRIES = 100
 
 /**
  * Caches results, never promises. A promise that waits for the I/O of one request never settles for other requests once
@@ -11,6 +10,11 @@ const MAX_ENTRIES = 100
  */
 export class TtlCache<T> {
   readonly #entries = new Map<string, { value: T; expiresAt: number }>()
+  readonly #maxEntries: number
+
+  constructor(maxEntries = 100) {
+    this.#maxEntries = maxEntries
+  }
 
   /** Errors are not cached. Concurrent callers each open a value, and the last one is cached. */
   async get(name: string, open: () => Promise<T>): Promise<T> {
@@ -22,7 +26,7 @@ export class TtlCache<T> {
   }
 
   set(name: string, value: T): void {
-    if (this.#entries.size >= MAX_ENTRIES) this.#entries.clear()
+    if (this.#entries.size >= this.#maxEntries) this.#entries.clear()
     this.#entries.set(name, { value, expiresAt: Date.now() + TTL_MS })
   }
 }

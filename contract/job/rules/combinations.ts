@@ -15,7 +15,7 @@ import {
 import { AUDIO_CODECS, audioRules, codecOf, videoRules, WIRE_VIDEO_CODECS, type SegmentForm } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
-import { checkCut } from './cut.ts'
+import { checkPieces } from './inputs.ts'
 import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
 import { warnVideoFields } from './videoFields.ts'
@@ -31,7 +31,7 @@ export function checkCombinations(draft: JobDraft, findings: Findings): void {
     checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
   }
   checkLoudness(draft, findings)
-  checkCut(draft, findings)
+  checkPieces(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
   if (hasVideo(draft)) {

@@ -8,6 +8,7 @@ import { audioCodecs } from '../../codecs.ts'
 import { outputPathProblem, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
+import { draftInputs } from './inputs.ts'
 import { redactAddress, printableValue } from '../redact.ts'
 import { type JobDraft } from '../requestSchema.ts'
 
@@ -56,8 +57,11 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
     seen.set(key, earlier ?? field)
     const place = root ?? own
     const below = root === null ? key : normalisePath(location.path)
-    if ((place === null ? key : `${place}/${below}`) === draft.input) {
-      findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
+    const address = place === null ? key : `${place}/${below}`
+    const replaced = draftInputs(draft).find((each) => each.address === address)
+    if (replaced) {
+      const what = replaced.field === 'input' ? 'the input' : replaced.field
+      findings.problem('output_path_conflict', field, `${field} is ${what}; an output must not replace it`)
     }
   }
   // The length is checked only for paths that are valid otherwise.

@@ -48,7 +48,7 @@ const provider = (side: 'input' | 'output', value: string, job: Row['job']) =>
   storedConfigRow(
     { path: `cloud_credentials.${side}.cloud_provider`, value, expected: 'accepted and stored', job },
     (config) => {
-      const seen = config.cloud_credentials[side].cloud_provider
+      const seen = config.cloud_credentials[side]?.cloud_provider ?? 'none'
       return measurement(seen, seen === value)
     },
   )
@@ -144,7 +144,7 @@ export const addresses: Row[] = [
   webhook('', ''),
   webhook(null, null),
   storedConfigRow({ path: 'input', value: '12', expected: 'the upload number 12', job: { input: '12' } }, (config) =>
-    measurement(config.input, config.input === '12'),
+    measurement(config.input ?? 'none', config.input === '12'),
   ),
   storedConfigRow(
     {
@@ -156,7 +156,7 @@ export const addresses: Row[] = [
     (config, { secrets }) =>
       measurement(
         `shown as ${config.input}`,
-        config.input.endsWith('film.mp4?…') && secrets.addresses.input?.endsWith('token=1') === true,
+        config.input?.endsWith('film.mp4?…') === true && secrets.addresses.input?.endsWith('token=1') === true,
       ),
   ),
   rejectedRow({ path: 'input', value: 'film.mp4', job: { input: 'film.mp4' } }, 'invalid_input_address', 'input'),

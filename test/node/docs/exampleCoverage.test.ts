@@ -6,6 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { publicEvent } from '#contract/api/answers.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
 import { validatePreset } from '#contract/job/validatePreset.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { credentialSchema } from '#contract/job/requestSchema.ts'
@@ -68,6 +69,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
     'export TRANSCODER_SECRET',
     'it waits for a debugger; test/node/service/local/remoteTranscoders.test.ts starts such a transcoder',
   ],
+  ['docs/inputs.md', '{', OPERATIONS],
   ['docs/operating.md', 'npx splicepoint doctor', 'test/node/service/cli/doctor.long.test.ts'],
   ['docs/operating.md', 'npm run image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
   [
@@ -185,6 +187,17 @@ test('docs/stores.md shows members that credentials have', () => {
     expect(
       Object.keys(JSON.parse(text) as object).filter((name) => !Object.hasOwn(credentialSchema.shape, name)),
     ).toEqual([])
+})
+
+test('docs/inputs.md shows sources and credentials that a job may have', () => {
+  const shown = blocks.filter(({ page, language }) => page === 'docs/inputs.md' && language === 'json')
+  expect(shown).toHaveLength(1)
+  const body = {
+    ...(JSON.parse(shown[0]!.text) as object),
+    ladder: 'auto',
+    audioProfiles: [1, 2].map((source_stream) => ({ source_stream })),
+  }
+  expect(validateJob(body, { baseUrl: 'https://api.example.test' })).toMatchObject({ ok: true, warnings: [] })
 })
 
 test('docs/operating.md names only metrics that /metrics has', async () => {

@@ -163,7 +163,7 @@ describe('what an older version sealed, for its job alone', () => {
     const fresh = (await findJobByJobId(env.DB, attempt.job))!
     expect(JSON.parse(fresh.sealed ?? '')).toMatchObject({ v: 2 })
     expect(await openJobSecrets(env, fresh)).toEqual(secrets)
-    const changed = { ...fresh, config: { ...fresh.config, input: fresh.config.input.replace('media.test', THIEF) } }
+    const changed = { ...fresh, config: { ...fresh.config, input: fresh.config.input!.replace('media.test', THIEF) } }
     await expect(openJobSecrets(env, changed)).rejects.toMatchObject({ code: 'credentials_invalid' })
     expect(await resealSecrets(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 0, done: true })
   })

@@ -60,13 +60,14 @@ export class FakeAttempt {
     this.run = run
   }
 
-  async taskApi(method: string, path: string, body?: unknown): Promise<Response> {
+  async taskApi(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const bytes = body instanceof Uint8Array
     return exports.default.fetch(
       new Request(`${BASE_URL}/task/${this.run.task_id}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${this.run.token}`,
+          ...headers,
           ...(body === undefined
             ? {}
             : bytes

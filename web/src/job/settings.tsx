@@ -1,5 +1,7 @@
 // In charge of: the output settings of a job, which the service returns without secrets.
-import type { JobConfig } from '#contract/job/jobConfig.ts'
+import { jobInputs, type JobConfig } from '#contract/job/jobConfig.ts'
+import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
+import type { InputFields } from '#contract/job/requestSchema.ts'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
@@ -31,7 +33,8 @@ export function Settings({ config }: { config: JobConfig }) {
         ? 'none'
         : audios.map((audio) => `${audio.audio_codec.toUpperCase()}, ${bitrate(Number(audio.audio_bitrate))}`),
     ],
-    ['From', providerName(stores.input.cloud_provider)],
+    ...(config.inputs === undefined ? [] : [['Joined from', config.inputs.map(describePiece)] as Definition]),
+    ['From', [...new Set(jobInputs(config).map(({ provider }) => providerName(provider)))].join(', ')],
     ['To', providerName(stores.output.cloud_provider)],
   ]
   return (
@@ -49,6 +52,12 @@ export function Settings({ config }: { config: JobConfig }) {
       </details>
     </section>
   )
+}
+
+/** `film.mp4, from 00:01:30 to 00:02:00` */
+function describePiece({ input, start_seconds: start, end_seconds: end }: InputFields): string {
+  const part = [start === undefined ? '' : `from ${start}`, end === undefined ? '' : `to ${end}`].filter(Boolean)
+  return [lastPathSegment(input), part.join(' ')].filter(Boolean).join(', ')
 }
 
 /** output_container hls means HLS even if no other member selects it (decision "output_container with flags"). */

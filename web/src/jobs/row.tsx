@@ -7,6 +7,11 @@ import { Link } from '../parts/router.tsx'
 import { formatAge, formatBytes, formatDuration, formatDateTime, jobStateOf } from '../text/format.ts'
 import { Poster } from './poster.tsx'
 
+/** The first source, and how many follow. */
+function nameOf({ status, inputs = [] }: ListedJob): string {
+  return inputs.length > 1 ? `${status.input_name} + ${inputs.length - 1}` : status.input_name
+}
+
 interface RowProps {
   job: ListedJob
   selected: boolean
@@ -29,7 +34,7 @@ export function Row({ job, selected, onSelect }: RowProps) {
       </label>
       <Poster status={status} />
       <div class="what">
-        <Link to={`/jobs/${id}`}>{status.input_name}</Link>
+        <Link to={`/jobs/${id}`}>{nameOf(job)}</Link>
         <span class="help facts-line">
           <span class="number">#{id}</span>
           {factsOf(job).map((fact) => (

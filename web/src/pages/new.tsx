@@ -35,7 +35,7 @@ async function begin(from: number | null, upload: number | null): Promise<Beginn
   const { config } = await readJob(from)
   const body = bodyOf(config)
   if (!isUpload(body)) return { body, chosen: [] }
-  return { body: withInput(body, null), chosen: [await uploadOf(numberOf(config.input))] }
+  return { body: withInput(body, null), chosen: [await uploadOf(numberOf(config.input ?? ''))] }
 }
 
 /** `from` = number of an earlier job, `upload` = number of an uploaded file. */

@@ -30,11 +30,11 @@ it('the published limits carry the numbers of the specification and the tables',
 
 it('the schema documents every field', () => {
   const schema = z.toJSONSchema(jobRequestSchema, { metadata: fieldDocs, io: 'output' })
-  const { videoProfiles, audioProfiles, cloud_credentials, ...scalars } = schema.properties as Record<
+  const { inputs, videoProfiles, audioProfiles, cloud_credentials, ...scalars } = schema.properties as Record<
     string,
     z.core.JSONSchema.JSONSchema
   >
-  expect([videoProfiles, audioProfiles, cloud_credentials].every((each) => each !== undefined)).toBe(true)
+  expect([inputs, videoProfiles, audioProfiles, cloud_credentials].every((each) => each !== undefined)).toBe(true)
   for (const [name, field] of Object.entries(scalars))
     expect([name, field.description]).toEqual([name, expect.any(String)])
 })

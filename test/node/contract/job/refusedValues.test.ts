@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import {
   audioProfileSchema,
   credentialSchema,
+  inputSchema,
   jobFieldsSchema,
   jobRequestSchema,
   videoProfileSchema,
@@ -167,6 +168,20 @@ const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {
   optional: flag,
 }
 
+const cut = { start_seconds: top.start_seconds, end_seconds: top.end_seconds }
+const piece: Record<keyof typeof inputSchema.shape, Row[]> = {
+  input: [
+    ['required', undefined, null],
+    ['invalid_type', true, {}, []],
+    ['invalid_length', '', long],
+  ],
+  ...cut,
+  source_streams: [
+    ['invalid_type', 'all', 1, true, []],
+    ['invalid_value', { 1: 9 }, { 1: 'one' }, { 1: true }],
+  ],
+}
+
 const secret: Row[] = [
   ['invalid_type', 1, true, {}],
   ['invalid_length', long],
@@ -228,12 +243,18 @@ describe('every field', () => {
     expect(Object.keys(video)).toEqual(expect.arrayContaining(Object.keys(videoProfileSchema.shape)))
     expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfileSchema.shape)))
     expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credentialSchema.shape)))
-    const lists = ['videoProfiles', 'audioProfiles', 'cloud_credentials']
+    expect(Object.keys(piece)).toEqual(expect.arrayContaining(Object.keys(inputSchema.shape)))
+    const lists = ['inputs', 'videoProfiles', 'audioProfiles', 'cloud_credentials']
     expect(Object.keys(jobRequestSchema.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
-    for (const list of Object.values({ ...top, ...video, ...audio, ...store })) expect(list.length).toBeGreaterThan(0)
+    for (const list of Object.values({ ...top, ...piece, ...video, ...audio, ...store }))
+      expect(list.length).toBeGreaterThan(0)
   })
   test.each(rows(top))('%s: %s for %j', (field, code, value) => {
     expect(reportedCodes(request({ [field]: value }), field)).toContain(code)
+  })
+  test.each(rows(piece))('inputs[1].%s: %s for %j', (field, code, value) => {
+    const inputs = [{ input: '12' }, { input: '13', [field]: value }]
+    expect(reportedCodes(request({ input: undefined, inputs }), `inputs[1].${field}`)).toContain(code)
   })
   test.each(rows(video))('videoProfiles[0].%s: %s for %j', (field, code, value) => {
     expect(reportedCodes(request({}, { [field]: value }), `videoProfiles[0].${field}`)).toContain(code)
@@ -255,6 +276,9 @@ describe('every field', () => {
       'invalid_length',
       Array.from({ length: 17 }, () => ({ width: 0, height: 0, video_bitrate: 500 })),
     ],
+    ['inputs', 'invalid_type', { input: '12' }],
+    ['inputs', 'invalid_length', []],
+    ['inputs', 'invalid_length', Array.from({ length: 101 }, () => ({ input: '12' }))],
     ['ladder', 'invalid_value', 'Auto'],
     ['audioProfiles', 'required', undefined],
     ['audioProfiles', 'invalid_type', 'none'],
@@ -262,7 +286,7 @@ describe('every field', () => {
     ['cloud_credentials', 'required', undefined],
     ['cloud_credentials', 'invalid_type', []],
   ])('%s: %s for %j', (field, code, value) => {
-    const problems = expectRefused(request({ [field]: value }))
+    const problems = expectRefused(request({ [field]: value, ...(field === 'inputs' ? { input: null } : {}) }))
     const reported = problems.filter((problem) => problem.field === field)
     expect(reported.map((problem) => problem.code)).toEqual([code])
     for (const problem of reported) expectExplained(problem)
@@ -291,8 +315,67 @@ describe('every combination that is not legal', () => {
     )
   const size = { width: 0, height: 0, video_bitrate: 500 }
   const uploads = { cloud_provider: 'file-upload' }
+  const two = [{ input: '12' }, { input: '13' }]
+  const joined = (changes: Record<string, unknown>) => request({ input: undefined, inputs: two, ...changes })
+  const bucket = { cloud_provider: 'aws', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 's', region: 'us-east-1' }
 
   const cases = [
+    ...refused('required input', ['inputs'], { 'neither input nor inputs': request({ input: null }) }),
+    ...refused('conflict inputs', ['input and inputs', 'send one of them'], {
+      'input and inputs': request({ inputs: two }),
+    }),
+    ...refused('conflict start_seconds', ['each element of inputs has its own'], {
+      'a cut of the whole job with inputs': joined({ start_seconds: 1 }),
+    }),
+    ...refused('conflict end_seconds', ['each element of inputs has its own'], {
+      'an end of the whole job with inputs': joined({ end_seconds: 1 }),
+    }),
+    ...refused('out_of_range inputs[1].end_seconds', ['must be after start_seconds 5'], {
+      'a piece that ends before it begins': joined({
+        inputs: [two[0], { input: '13', start_seconds: 5, end_seconds: 5 }],
+      }),
+    }),
+    ...refused('conflict inputs[0].source_streams', ['source_stream 1 would be silent'], {
+      'silence in every piece': joined({ inputs: two.map((each) => ({ ...each, source_streams: { 1: null } })) }),
+      'silence in the only piece': joined({ inputs: [{ input: '12', source_streams: { 1: null } }] }),
+    }),
+    ...refused('conflict cloud_credentials.inputs', ['this job has none'], {
+      'credentials of inputs with one input': request({ cloud_credentials: { inputs: [uploads] } }),
+    }),
+    ...refused('conflict cloud_credentials.inputs', ['contradict each other'], {
+      'credentials for all and for each': joined({ cloud_credentials: { input: uploads, inputs: [uploads, uploads] } }),
+    }),
+    ...refused('invalid_length cloud_credentials.inputs', ['the 2 elements of inputs', '1 elements were given'], {
+      'fewer credentials than inputs': joined({ cloud_credentials: { inputs: [uploads] } }),
+    }),
+    ...refused('invalid_type cloud_credentials.inputs', ['the 2 elements of inputs'], {
+      'credentials of inputs that are no list': joined({ cloud_credentials: { inputs: uploads } }),
+    }),
+    ...refused('required cloud_credentials.inputs[1]', ['cloud_provider'], {
+      'a piece without credentials': joined({ cloud_credentials: { inputs: [uploads, null] } }),
+    }),
+    ...refused('required cloud_credentials.input', ['cloud_provider'], {
+      'inputs without any credentials': joined({ cloud_credentials: {} }),
+    }),
+    ...refused('invalid_input_address inputs[1].input', ['inputs[1].input has the form'], {
+      'an address of another store in one piece': joined({ inputs: [two[0], { input: 's3://bucket/key.mp4' }] }),
+    }),
+    ...refused('user_info_in_address inputs[0].input', ['credentials'], {
+      'a password in the address of a piece': joined({
+        inputs: [{ input: 'https://me:secret@media.test/a.mp4' }],
+        cloud_credentials: { input: { cloud_provider: 'http' } },
+      }),
+    }),
+    ...refused('output_path_conflict videoProfiles[0].output', ['inputs[1].input', 'must not replace it'], {
+      'an output that replaces a piece': request(
+        {
+          input: undefined,
+          inputs: [{ input: 's3://films/a.mp4' }, { input: 's3://films/b.mp4' }],
+          cloud_credentials: { input: bucket, output: bucket },
+        },
+        { output: 's3://films/b.mp4' },
+      ),
+    }),
     ...refused('conflict videoProfiles', ['ladder "auto"'], {
       'video profiles with a ladder': request({ ladder: 'auto' }),
     }),

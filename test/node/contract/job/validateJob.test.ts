@@ -1,7 +1,7 @@
 // In charge of: requests that are accepted and refused as a whole: defaults, unknown fields, warnings, rules between
 // fields.
 import { describe, expect, it } from 'vitest'
-import { inputProvider, outputProvider } from '#contract/job/jobConfig.ts'
+import { firstInput, outputProvider } from '#contract/job/jobConfig.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { expectAccepted, BASE_URL, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
@@ -43,7 +43,7 @@ describe('a request that is accepted', () => {
       addresses: {},
     })
     expect(warnings).toEqual([])
-    expect([inputProvider(config), outputProvider(config)]).toEqual(['file-upload', 'vendor-store'])
+    expect([firstInput(config).provider, outputProvider(config)]).toEqual(['file-upload', 'vendor-store'])
   })
 
   it('accepts a stored config as a new request', () => {

@@ -235,7 +235,7 @@ describe('failure is reported once, by its code', () => {
   ])('%s', async (_name, bytes, code) => {
     taskApi.source = { bytes }
     taskApi.task = describeTask({ container: 'mp4' })
-    taskApi.task.config.cloud_credentials.input.cloud_provider = 'file-upload'
+    taskApi.task.config.cloud_credentials.input!.cloud_provider = 'file-upload'
     await runTask(runRequest(taskApi), fixtures.context())
     expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code } }])
     expect(taskApi.finished).toBeNull()

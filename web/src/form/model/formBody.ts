@@ -78,7 +78,7 @@ export function bodyOf(config: JobConfig): FormBody {
     videoProfiles: videoProfiles.map((profile) => clean(profile)),
     audioProfiles: audioProfiles.map((profile) => clean(profile)),
     cloud_credentials: {
-      input: clean(credentials.input, secretMembers),
+      input: clean(credentials.input ?? {}, secretMembers),
       output: clean(credentials.output, secretMembers),
     },
   }
