@@ -36,6 +36,11 @@ export class DiskQuota {
     return new DiskQuota(await freeNow(), options, freeNow)
   }
 
+  /** The bytes that may still be written. */
+  get left(): number {
+    return Math.max(0, this.bytes - this.#written)
+  }
+
   /** Call before `bytes` more are written. Throws source_too_large; disk_full if others have used up the free space. */
   async reserve(bytes: number): Promise<void> {
     this.#written += bytes

@@ -13,6 +13,7 @@ import { grantTraversal } from '../ffmpeg/sandbox.ts'
 import { assemble, fileDuration, type AssemblyContext } from './hls/assemble.ts'
 import { waitForEndedPlaylist, downloadTracks, type DiscontinuityPeriod } from './hls/hlsDownload.ts'
 import { localFileInput } from './localFile.ts'
+import type { Workspace } from '../workspace.ts'
 import { DiskQuota } from './diskQuota.ts'
 
 /** The rest of the free space is left for the outputs. */
@@ -77,20 +78,31 @@ async function requireLength(
   })
 }
 
+/** What all sources of an attempt may occupy together: `inputs` may name many. */
+const quotas = new WeakMap<Workspace, Promise<DiskQuota>>()
+
+function quotaOfAll({ workspace }: Attempt): Promise<DiskQuota> {
+  const known = quotas.get(workspace)
+  if (known !== undefined) return known
+  const opened = DiskQuota.open(workspace.root, { share: DOWNLOAD_SHARE, maxBytes: Number.POSITIVE_INFINITY })
+  quotas.set(workspace, opened)
+  return opened
+}
+
 /** Downloads a source without ranges once, for all its readers. Null = too large for this disk: it remains a stream. */
-async function downloadToDisk(
-  { loopback, controller, settings }: Attempt,
-  size: number | null,
-  directory: string,
-): Promise<string | null> {
+async function downloadToDisk(attempt: Attempt, size: number | null, directory: string): Promise<string | null> {
+  const { loopback, controller, settings } = attempt
+  const all = await quotaOfAll(attempt)
   // Only a source without a stated length can be endless.
   const maxBytes = size === null ? settings.maxUnknownSizeBytes : Number.POSITIVE_INFINITY
   const quota = await DiskQuota.open(directory, { share: DOWNLOAD_SHARE, maxBytes })
-  if (size !== null && size > quota.bytes) return null
+  if (size !== null && size > Math.min(quota.bytes, all.left)) return null
+  if (size !== null) await all.reserve(size)
   const path = join(directory, 'spooled')
   const bounded = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of loopback.read(controller.signal)) {
       await quota.reserve(chunk.length)
+      if (size === null) await all.reserve(chunk.length)
       yield chunk
     }
   }

@@ -91,6 +91,8 @@ export class FakeTaskApi {
   finished: FinishPost | null = null
   estimated: EstimatePost | null = null
   source: FakeSource
+  /** Of a job with `inputs`: the sources after the first one. */
+  furtherSources: FakeSource[] = []
   logo: Buffer = Buffer.alloc(0)
   /** Content of the playlist at the input; its only track has these segments. */
   hls: { description: HlsDescription; init?: Buffer; segments: Buffer[] } | null = null
@@ -164,18 +166,20 @@ export class FakeTaskApi {
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
     const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/(?:maps\/0|segments\/(\d+)))?$/.exec(url)
+    const input = /^\/task\/[a-z0-9-]+\/input\/(\d{1,2})$/.exec(url)
     const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
       /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|source|preview|log|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
         url,
       )
-    if (!match && !output && !piece) {
+    const source = input === null ? this.source : [this.source, ...this.furtherSources][Number(input[1])]
+    if ((!match && !output && !piece && !input) || source === undefined) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return sendJson(response, 404, { error: { code: 'not_found', message: url } })
     }
     const hls = piece && (url.endsWith('/hls') ? 'hls' : 'piece')
     const operation = (hls ??
-      (output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part')) as Operation
+      (input ? 'input' : output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part')) as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
       this.breaches.push(`wrong token on ${operation}`)
       return sendJson(response, 401, { error: { code: 'unauthorized', message: 'token' } })
@@ -187,7 +191,7 @@ export class FakeTaskApi {
       case 'task':
         return sendJson(response, 200, this.task && { ...translated(this.task), ...this.task })
       case 'input':
-        return this.input(request, response)
+        return this.input(request, response, Infinity, source)
       case 'hls':
         return sendJson(response, 200, this.hls!.description)
       case 'piece': {
@@ -305,8 +309,8 @@ export class FakeTaskApi {
   }
 
   /** The unmodified bytes of the source; fault injectors may call it with `cutAfter` to send only that many of them. */
-  input(request: IncomingMessage, response: ServerResponse, cutAfter = Infinity): void {
-    const { bytes, etag = '"v1"', ranges = true, length = true } = this.source
+  input(request: IncomingMessage, response: ServerResponse, cutAfter = Infinity, source = this.source): void {
+    const { bytes, etag = '"v1"', ranges = true, length = true } = source
     const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
     this.inputRanges.push(request.headers.range ?? 'whole')
     const condition = request.headers['if-match']

@@ -1,9 +1,12 @@
 // Sources without an end, or that are very slow (I13): limits for disk, memory and time.
 import { once } from 'node:events'
+import { mkdir, rm, statfs } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { MinimumRate } from '../../../../../transcoder/source/minimumRate.ts'
 import { DiskQuota } from '../../../../../transcoder/source/diskQuota.ts'
+import { prepareSource } from '../../../../../transcoder/source/prepareSource.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
 import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
@@ -84,6 +87,34 @@ describe('the disk quota of a source', () => {
     free = 150 * MIB
     await expect(room.reserve(33 * MIB)).rejects.toMatchObject({ code: 'disk_full' })
   })
+})
+
+test('all sources of one attempt share the quota: those that no longer fit remain streams', async () => {
+  const workspace = { root: join(fixtures.directory, 'quota') }
+  await mkdir(workspace.root)
+  const { bavail, bsize } = await statfs(workspace.root)
+  const stored: number[] = []
+  for (const [piece, share] of [0.2, 0.2, 0.2, 0.01].entries()) {
+    const size = Math.floor(share * bavail * bsize)
+    const loopback = {
+      open: async () => ({ size, ranges: false, head: new Uint8Array() }),
+      read: async function* () {
+        yield new Uint8Array(1)
+      },
+      replaceSource: async () => void stored.push(piece),
+    }
+    const attempt = {
+      engine: {},
+      workspace,
+      loopback,
+      log: { info() {} },
+      controller: new AbortController(),
+      settings: {},
+    }
+    await rm(join(workspace.root, 'source'), { recursive: true, force: true })
+    await prepareSource(attempt as never, { allowHlsSource: false })
+  }
+  expect(stored).toEqual([0, 1, 3])
 })
 
 test('a body that drips is given up, and one whose reader is slow is not', async () => {
