@@ -2,6 +2,7 @@
 // Not in charge of: running them (main.ts).
 import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { CONTAINERS } from '#contract/containers.ts'
+import { INPUTS } from '#contract/limits.ts'
 
 export interface CommandOption {
   type: 'string' | 'boolean'
@@ -59,10 +60,11 @@ const cursor: CommandOption = { type: 'string', value: 'TEXT', description: 'nex
 
 export const commandTable = {
   submit: {
-    usage: '[FILE|ADDRESS]',
-    positionalCount: [0, 1],
-    description: 'create a job; a file of this machine is uploaded first',
+    usage: '[FILE|ADDRESS][#t=START,END] …',
+    positionalCount: [0, INPUTS.maximum],
+    description: 'create a job; files of this machine are uploaded first',
     options: {
+      join: { type: 'boolean', description: 'play several sources one after the other, in this order' },
       hls: { type: 'boolean', description: 'HLS, in the sizes that fit the source' },
       dash: { type: 'boolean', description: 'DASH; together with --hls, both use the same segments' },
       mp4: { type: 'boolean', description: 'MP4 files, in the sizes that fit the source' },

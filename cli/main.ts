@@ -71,7 +71,7 @@ async function run({ name, values, positionals }: ParsedCommand): Promise<number
 
   switch (name) {
     case 'submit': {
-      const created = await submitCommand(client, positionals[0], values, { say: note, line })
+      const created = await submitCommand(client, positionals, values, { say: note, line })
       return finish(client, created._auto_generated_id_, created, values)
     }
     case 'retry': {

@@ -1,21 +1,21 @@
-// In charge of: `submit`: uploads the source if necessary, then creates the job.
+// In charge of: `submit`: uploads the sources that are files, then creates the job.
 // Not in charge of: the fields of the job (jobBody.ts), waiting for it (watchJob.ts).
-import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Created } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
-import { PROVIDERS, providerOfScheme, rulesOf } from '#contract/job/stores/registry.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { UsageError } from '../cliErrors.ts'
 import { transferProgress } from '../text/progressState.ts'
 import { applyJobFlags, readBody, type JobBody, type JobFlags } from './jobBody.ts'
+import { readSourceArgument, type SourceArgument } from './sourceArguments.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
 import { formatBytes } from '../text/formatUnits.ts'
 
 export interface SubmitFlags extends JobFlags {
   file?: string | undefined
+  join?: boolean | undefined
   'idempotency-key'?: string | undefined
   'dry-run'?: boolean | undefined
   'upload-again'?: boolean | undefined
@@ -32,13 +32,18 @@ export interface SubmitOutput {
 
 export async function submitCommand(
   client: Client,
-  source: string | undefined,
+  sources: readonly string[],
   flags: SubmitFlags,
   notes: SubmitOutput,
 ): Promise<Created> {
+  if (sources.length > 1 && flags.join !== true)
+    throw new UsageError(
+      'There are several sources: add --join to play them one after the other, or submit each alone.',
+    )
+  if (sources.length === 0 && flags.join === true) throw new UsageError('--join needs the sources on the command line.')
   const document = flags.file === undefined ? null : await readBody(flags.file)
   const body = applyJobFlags(document, flags)
-  if (source !== undefined) await resolveSource(client, body, source, flags, notes)
+  if (sources.length > 0) await resolveSources(client, body, sources, flags, notes)
   else if (!document) throw new UsageError('The source is missing: give a file, an address, or a job with --file.')
   return client.create(asRequest(body), {
     dryRun: flags['dry-run'] === true,
@@ -52,29 +57,43 @@ function asRequest(body: JobBody): JobRequest {
   return body as unknown as JobRequest
 }
 
-async function resolveSource(
+/** The sources on the command line take the place of those in the document. */
+async function resolveSources(
   client: Client,
   body: JobBody,
-  source: string,
+  sources: readonly string[],
+  flags: SubmitFlags,
+  notes: SubmitOutput,
+): Promise<void> {
+  const read = await Promise.all(sources.map(readSourceArgument))
+  setInputProviders(body, read)
+  setInputs(
+    body,
+    read.map((each) => (each.fileBytes === null ? each.source : PLACEHOLDER_UPLOAD)),
+    read,
+  )
+  if (read.some(({ fileBytes }) => fileBytes !== null)) await validateBeforeUpload(client, body)
+  const addresses: string[] = []
+  for (const each of read) addresses.push(await uploadedAddress(client, each, flags, notes))
+  setInputs(body, addresses, read)
+}
+
+/** One source is `input` with a cut. */
+function setInputs(body: JobBody, addresses: readonly string[], read: readonly SourceArgument[]): void {
+  for (const name of ['input', 'inputs']) delete body[name]
+  const [first] = addresses
+  if (addresses.length === 1) Object.assign(body, { input: first }, read[0]?.cut)
+  else body['inputs'] = addresses.map((input, index) => ({ input, ...read[index]?.cut }))
+}
+
+/** The address of the source in a request; a file is uploaded first. */
+async function uploadedAddress(
+  client: Client,
+  { source, fileBytes }: SourceArgument,
   flags: SubmitFlags,
   { say, line }: SubmitOutput,
-): Promise<void> {
-  const scheme = /^([a-z][a-z0-9]*):\/\//i.exec(source)?.[1]?.toLowerCase()
-  if (scheme !== undefined) {
-    const provider = providerOfScheme(scheme)
-    if (provider === null) {
-      const schemes = PROVIDERS.flatMap((each) => rulesOf(each).schemes).join(', ')
-      throw new UsageError(`${source}: a job cannot read from ${scheme} addresses. Supported schemes: ${schemes}.`)
-    }
-    body['input'] = source
-    setInputProvider(body, provider)
-    return
-  }
-  const found = await stat(source).catch(() => null)
-  if (!found?.isFile()) throw new UsageError(found ? `${source} is not a file.` : `There is no file ${source}.`)
-  if (found.size === 0) throw new UsageError(`${source} is empty.`)
-  setInputProvider(body, 'file-upload')
-  await validateBeforeUpload(client, body)
+): Promise<string> {
+  if (fileBytes === null) return source
   const show = transferProgress('Uploading')
   try {
     const { input, reused } = await client.upload(source, basename(source), {
@@ -83,36 +102,41 @@ async function resolveSource(
     })
     if (reused)
       say(
-        `${source} (${formatBytes(found.size)}) is still stored from an earlier upload. Use --upload-again to upload it again.`,
+        `${source} (${formatBytes(fileBytes)}) is still stored from an earlier upload. Use --upload-again to upload it again.`,
       )
-    body['input'] = input
+    return input
   } finally {
     line.end()
   }
 }
 
-/** Validates the job before the source is uploaded, as far as possible without the source. @throws ServiceError */
+/** Validates the job before files are uploaded, as far as possible without them. @throws ServiceError */
 async function validateBeforeUpload(client: Client, body: JobBody): Promise<void> {
   try {
-    const unexpected = await client.create(asRequest({ ...body, input: PLACEHOLDER_UPLOAD }), { dryRun: true })
+    const unexpected = await client.create(asRequest(body), { dryRun: true })
     await client.cancel(unexpected._auto_generated_id_)
   } catch (error) {
-    if (!(error instanceof ServiceError) || !lacksOnlyUpload(error)) throw error
+    if (!(error instanceof ServiceError) || !lacksOnlyUploads(error)) throw error
   }
 }
 
-function lacksOnlyUpload({ code, details }: ServiceError): boolean {
+function lacksOnlyUploads({ code, details }: ServiceError): boolean {
   const problems = Array.isArray(details) ? (details as Partial<Problem>[]) : []
-  return code === 'invalid_request' && problems.length === 1 && problems[0]?.code === 'upload_not_found'
+  return code === 'invalid_request' && problems.length > 0 && problems.every((each) => each.code === 'upload_not_found')
 }
 
 /** Credentials in the document are kept if they are for the same kind of store. */
-function setInputProvider(body: JobBody, provider: string): void {
+function setInputProviders(body: JobBody, sources: readonly SourceArgument[]): void {
   const given = body['cloud_credentials']
-  const credentials = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
-  const input = credentials['input'] as { cloud_provider?: unknown } | undefined
-  body['cloud_credentials'] = {
-    ...credentials,
-    input: input?.cloud_provider === provider ? input : { cloud_provider: provider },
-  }
+  const {
+    input,
+    inputs: _listed,
+    ...rest
+  } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
+  const known = input as { cloud_provider?: unknown } | undefined
+  const stores = sources.map(({ provider }) =>
+    known?.cloud_provider === provider ? known : { cloud_provider: provider },
+  )
+  const isOneStore = sources.every(({ provider }) => provider === sources[0]?.provider)
+  body['cloud_credentials'] = { ...rest, ...(isOneStore ? { input: stores[0] } : { inputs: stores }) }
 }

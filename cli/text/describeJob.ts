@@ -20,7 +20,7 @@ export function describeJob(id: number, { status, config }: JobRead, width: numb
     ...Object.entries(metadata ?? {}).map(([name, value]): [string, string] => [name, value]),
   ]
   return [
-    wrap(stripControlCharacters(`Job ${id} ${stateLine(status)}: ${status.input_name}`), columns - 2, '  '),
+    wrap(stripControlCharacters(`Job ${id} ${stateLine(status)}: ${nameOf(status, config.inputs)}`), columns - 2, '  '),
     ...(rows.length === 0 ? [] : [keyValueLines(rows, columns, '  ')]),
     ...status.warnings.map(
       ({ message }) => `  ${wrap(stripControlCharacters(`Warning: ${message}`), columns - 4, '    ')}`,
@@ -28,6 +28,11 @@ export function describeJob(id: number, { status, config }: JobRead, width: numb
     ...(estimate === null ? [] : [`\n${estimateText(estimate, columns)}`]),
     ...outputLines(id, status),
   ].join('\n')
+}
+
+/** Of several sources: the first, and how many follow. */
+function nameOf({ input_name: name }: PublicStatus, inputs: readonly unknown[] = []): string {
+  return inputs.length > 1 ? `${name} + ${inputs.length - 1}` : name
 }
 
 function stateLine(status: PublicStatus): string {
@@ -94,9 +99,9 @@ export function jobTable(jobs: readonly ListedJob[], width: number | null): stri
     { title: 'OUTPUT', right: true },
     { title: 'CREATED' },
   ] as const
-  const rows = jobs.map(({ _auto_generated_id_: id, status }) => [
+  const rows = jobs.map(({ _auto_generated_id_: id, status, inputs }) => [
     String(id),
-    status.input_name,
+    nameOf(status, inputs),
     stateText(status),
     status.source?.duration_seconds == null ? '–' : formatDuration(status.source.duration_seconds),
     status.outputs.length === 0 ? '–' : formatBytes(totalBytes(status.outputs)),

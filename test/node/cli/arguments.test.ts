@@ -1,10 +1,14 @@
 // In charge of: parsing command lines with options in any position; what the flags of `submit` send.
 // Not in charge of: whether the service accepts it (node/service/cli/commands.test.ts).
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { fileNameInUrl } from '../../../cli/commands/archiveCommand.ts'
 import { helpRequest, parse } from '../../../cli/arguments.ts'
 import { commandTable, commonOptions, type CommandSpec } from '../../../cli/commandTable.ts'
 import { UsageError } from '../../../cli/cliErrors.ts'
+import { readSourceArgument } from '../../../cli/commands/sourceArguments.ts'
+import { tempDirectory } from '../../support/media/media.ts'
 import { applyJobFlags, type JobFlags } from '../../../cli/commands/jobBody.ts'
 
 describe('options', () => {
@@ -180,4 +184,40 @@ test.each([
   ['http://h.test/', null],
 ])('an archive is called as its address says, where that is the name of a tar: %s', (address, name) => {
   expect(fileNameInUrl(new URL(address))).toBe(name)
+})
+
+describe('a source on the command line', () => {
+  const film = fileURLToPath(import.meta.url)
+  const part = (start_seconds?: string, end_seconds?: string) => ({
+    ...(start_seconds === undefined ? {} : { start_seconds }),
+    ...(end_seconds === undefined ? {} : { end_seconds }),
+  })
+
+  it.each([
+    ['', part()],
+    ['#t=10,150.5', part('10', '150.5')],
+    ['#t=10', part('10')],
+    ['#t=10,', part('10')],
+    ['#t=,00:02:30', part(undefined, '00:02:30')],
+    ['#t=00:00:10:12,00:00:20;02', part('00:00:10:12', '00:00:20;02')],
+  ])('may end with the part that is used: %s', async (end, cut) => {
+    const file = { source: film, provider: 'file-upload', fileBytes: expect.any(Number) }
+    expect(await readSourceArgument(film + end)).toEqual({ ...file, cut })
+    const address = 'https://media.test/film.mp4'
+    expect(await readSourceArgument(address + end)).toEqual({ source: address, provider: 'http', fileBytes: null, cut })
+  })
+
+  it.each(['#t=', '#t=,', '#t=ten,20', '#t=-1'])('with an unknown form of a part is refused: %s', async (end) => {
+    await expect(readSourceArgument(film + end)).rejects.toThrow('write the part as #t=START,END')
+  })
+
+  it('is a file if there is one of that name', async () => {
+    await using directory = await tempDirectory()
+    const path = directory.file('film.mp4#t=1,2')
+    await writeFile(path, 'film')
+    expect(await readSourceArgument(path)).toMatchObject({ source: path, fileBytes: 4, cut: {} })
+    await expect(readSourceArgument(directory.file('other.mp4#t=1,2'))).rejects.toThrow(
+      `There is no file ${directory.file('other.mp4')}.`,
+    )
+  })
 })

@@ -95,6 +95,28 @@ describe('a job', () => {
     }
   })
 
+  test('has a part of its source, or several sources in their order, from the command line', async () => {
+    const create = async (...sources: string[]) => {
+      const ran = await splicepoint(['submit', ...sources, '--json'])
+      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      const id = String(JSON.parse(ran.stdout)._auto_generated_id_)
+      await splicepoint(['cancel', id])
+      return JSON.parse((await splicepoint(['status', id, '--json'])).stdout).config
+    }
+    expect(await create('film.mp4#t=0.5,1.5')).toMatchObject({ start_seconds: '0.5', end_seconds: '1.5' })
+    const config = await create(`${media.url}#t=,1`, 'film.mp4#t=00:00:01', 'film.mp4', '--join')
+    const upload = expect.stringMatching(/\/uploads\/\d+$/)
+    expect(config.inputs).toEqual([
+      { input: media.url, end_seconds: '1' },
+      { input: upload, start_seconds: '00:00:01' },
+      { input: upload },
+    ])
+    const [http, file] = ['http', 'file-upload'].map((cloud_provider) => ({ cloud_provider }))
+    expect(config.cloud_credentials.inputs).toEqual([http, file, file])
+    const several = await splicepoint(['submit', 'film.mp4', 'film.mp4'])
+    expect([several.code, several.stderr]).toEqual([2, expect.stringContaining('add --join')])
+  })
+
   test('from standard input; the same Idempotency-Key makes no second one', async () => {
     const args = ['submit', '--file', '-', '--json', '--idempotency-key', 'once']
     const stdin = JSON.stringify(jobRequest(media.url, 'http'))
