@@ -11,7 +11,8 @@ import { currentTransfers, useTransfers } from '../transfers/store.ts'
 import { useAnalyses, type Readable } from './model/sourceAnalysis.ts'
 import { ApiNames } from './apiNames.ts'
 import { bodyWith, withInput, type FormBody } from './model/formBody.ts'
-import { createJobs } from './model/createJobs.ts'
+import { createJobs, createJoinedJob } from './model/createJobs.ts'
+import { isJoined, joinedBody, joinedSource, type Joining } from './model/joined.ts'
 import { plannedProfiles } from './model/estimate.ts'
 import { validateForm, providerOf, spoken } from './model/validate.ts'
 import { ManagePresets, Presets } from './presets.tsx'
@@ -24,6 +25,7 @@ import { Summary } from './summary.tsx'
 interface FormProps {
   initial: FormBody
   chosen: readonly Chosen[]
+  joining: Joining
   /** The earlier job whose settings it starts with. */
   from: number | null
 }
@@ -31,8 +33,9 @@ interface FormProps {
 /** Problems that are not shown before the user had time to fill in the field. */
 const EARLY: readonly string[] = ['required', 'invalid_length']
 
-export function Form({ initial, chosen: before, from }: FormProps) {
+export function Form({ initial, chosen: before, joining: beginning, from }: FormProps) {
   const [body, setBody] = useState(initial)
+  const [joining, setJoining] = useState(beginning)
   // Uploads from an earlier visit that have no job yet are offered again.
   const [chosen, setChosen] = useState<readonly Chosen[]>(() =>
     before.length > 0 || from !== null
@@ -53,14 +56,25 @@ export function Form({ initial, chosen: before, from }: FormProps) {
 
   const transfers = useTransfers()
   const sources = useMemo(() => sourcesOf(body, chosen, transfers), [body, chosen, transfers])
-  const judged = useMemo(() => validateForm(body, sources, location.origin), [body, sources])
+  const judged = useMemo(() => validateForm(body, sources, joining, location.origin), [body, sources, joining])
   const right = judged.problems.length === 0
   const uploads = isUpload(body)
-  const readable = sources.flatMap(({ key, input }): Readable[] =>
-    input !== null && (uploads || key === confirmed) ? [{ key, input }] : [],
+  const joined = isJoined(body, sources, joining)
+  /** One for each job. */
+  const jobs = joined ? [joinedSource(sources)] : sources
+  const request = joined
+    ? joinedBody(body, sources, joining, '')
+    : uploads && sources[0]?.input != null
+      ? withInput(body, sources[0].input)
+      : body
+  const addressKey = joined ? JSON.stringify(sources.map(({ key }) => key)) : (sources[0]?.key ?? null)
+  const readable = jobs.flatMap(({ key, input }): Readable[] =>
+    input !== null && (uploads || addressKey === confirmed)
+      ? [{ key, members: joined ? { inputs: request['inputs'] } : { input } }]
+      : [],
   )
   const analyses = useAnalyses(readable, right ? body : null)
-  const [first] = sources
+  const [first] = jobs
   const source = first ? (analyses.get(first.key)?.source ?? null) : null
   const estimate = first ? (analyses.get(first.key)?.estimate ?? null) : null
 
@@ -69,7 +83,7 @@ export function Form({ initial, chosen: before, from }: FormProps) {
   const all = [...judged.problems, ...answered]
   const problems = tried ? all : all.filter(({ code }) => !EARLY.includes(code))
   // One key per request, so that sending it twice makes one job.
-  const once = useMemo(() => crypto.randomUUID(), [body, chosen])
+  const once = useMemo(() => crypto.randomUUID(), [body, chosen, joining])
   const current = presets.find(({ preset_id: id }) => id === presetId) ?? null
 
   const change = (next: FormBody): void => {
@@ -102,7 +116,8 @@ export function Form({ initial, chosen: before, from }: FormProps) {
     if (wrong) return show(wrong)
     setBusy(true)
     try {
-      await createJobs(sources, body, once)
+      if (joined) await createJoinedJob(sources, request, once)
+      else await createJobs(sources, body, once)
     } catch (error) {
       setFailure(error instanceof ApiError ? error : asError(error))
       setBusy(false)
@@ -125,9 +140,14 @@ export function Form({ initial, chosen: before, from }: FormProps) {
               setFailure(null)
             }}
             sources={sources}
+            joining={joining}
+            onJoining={(next) => {
+              setJoining(next)
+              setFailure(null)
+            }}
             analyses={analyses}
             problems={problems}
-            onAddress={() => setConfirmed(first?.key ?? null)}
+            onAddress={() => setConfirmed(addressKey)}
             isRerun={from !== null}
           />
         </section>
@@ -137,7 +157,8 @@ export function Form({ initial, chosen: before, from }: FormProps) {
         </section>
         <div class="area-summary">
           <Summary
-            sources={sources}
+            sources={jobs}
+            isJoined={joined}
             analyses={analyses}
             problems={tried ? all : []}
             warnings={judged.warnings}
@@ -178,11 +199,7 @@ export function Form({ initial, chosen: before, from }: FormProps) {
           />
         </section>
         <div class="area-request">
-          <Request
-            body={uploads && first?.input != null ? withInput(body, first.input) : body}
-            names={names}
-            onNames={setNames}
-          />
+          <Request body={request} names={names} onNames={setNames} />
         </div>
       </div>
     </ApiNames.Provider>

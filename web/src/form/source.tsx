@@ -1,19 +1,34 @@
 // In charge of: the source: new uploads, earlier uploads, or an address.
 // Not in charge of: the details of each (sourceCard.tsx), sending files (../transfers/).
 import { useEffect, useId, useState } from 'preact/hooks'
+import { INPUTS } from '#contract/limits.ts'
 import type { ListedUpload } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
 import { listUploads } from '../api/api.ts'
 import { DropZone } from '../parts/dropZone.tsx'
 import { upload } from '../transfers/store.ts'
+import { IconButton } from '../transfers/progress.tsx'
+import { errorAdvice } from '../text/errorAdvice.ts'
 import { formatAge, formatBytes } from '../text/format.ts'
+import { runningTime } from '../text/mediaTerms.ts'
 import type { Analysis } from './model/sourceAnalysis.ts'
-import { problemAt, withMember, withSource, type FormBody } from './model/formBody.ts'
+import { problemAt, withMember, withSource, type FormBody, type JobFields } from './model/formBody.ts'
+import {
+  addressesOf,
+  isJoined,
+  JOINED,
+  moved,
+  pieceName,
+  withAddresses,
+  withAnotherAddress,
+  type Joining,
+} from './model/joined.ts'
+import { Piece } from './pieces.tsx'
 import { Field } from './field.tsx'
 import { exampleOf } from './model/messages.ts'
 import { jobInfos } from './model/schema.ts'
 import { SourceCard } from './sourceCard.tsx'
-import { isUpload, type Chosen, type Source as OneSource } from './model/sources.ts'
+import { isUpload, keysOf, type Chosen, type Source as OneSource } from './model/sources.ts'
 import { ChooseStore, Credentials } from './storage.tsx'
 
 interface SourceProps {
@@ -22,6 +37,8 @@ interface SourceProps {
   selected: readonly Chosen[]
   onChosen: (change: (selected: readonly Chosen[]) => readonly Chosen[]) => void
   sources: readonly OneSource[]
+  joining: Joining
+  onJoining: (joining: Joining) => void
   analyses: ReadonlyMap<string, Analysis>
   problems: readonly Problem[]
   /** Called when the address is complete and may be read. */
@@ -31,10 +48,12 @@ interface SourceProps {
 }
 
 export function Source(props: SourceProps) {
-  const { body, onBody, selected, onChosen, sources, analyses, problems, onAddress, isRerun } = props
+  const { body, onBody, selected, onChosen, sources, joining, onJoining, analyses, problems, onAddress, isRerun } =
+    props
   const { input: credentials } = body.cloud_credentials
   const uploads = isUpload(body)
   const problem = problemAt(problems, 'input')
+  const joined = isJoined(body, sources, joining)
   return (
     <>
       <ChooseStore
@@ -54,6 +73,10 @@ export function Source(props: SourceProps) {
           sources={sources}
         />
       )}
+      {uploads && sources.length > 1 ? (
+        <JoinChoice isOn={joining.isOn} onChange={(isOn) => onJoining({ ...joining, isOn })} />
+      ) : null}
+      {joined ? <JoinedAnalysis analysis={analyses.get(JOINED)} /> : null}
       {sources.length === 0 || (!uploads && !sources.some(({ key }) => analyses.has(key))) ? null : (
         <ul class="source-cards">
           {sources.map((source, index) => (
@@ -63,10 +86,24 @@ export function Source(props: SourceProps) {
               analysis={analyses.get(source.key)}
               onRemove={
                 uploads
-                  ? () => onChosen((before) => before.filter((each) => each !== chosenOf(before, source, index)))
+                  ? () => onChosen((before) => before.filter((_each, place) => keysOf(before)[place] !== source.key))
                   : null
               }
-            />
+            >
+              {joined && uploads ? (
+                <Piece
+                  name={source.name}
+                  index={index}
+                  count={sources.length}
+                  members={joining.cuts.get(source.key) ?? {}}
+                  problems={problems}
+                  onChange={(members) =>
+                    onJoining({ ...joining, cuts: new Map(joining.cuts).set(source.key, members) })
+                  }
+                  onMove={(by) => onChosen((before) => moved(before, keysOf(before).indexOf(source.key), by))}
+                />
+              ) : null}
+            </SourceCard>
           ))}
         </ul>
       )}
@@ -83,7 +120,7 @@ export function Source(props: SourceProps) {
           <EarlierUploads
             selected={selected}
             onChoose={(found) => onChosen((before) => [...before, { upload: found }])}
-            empty={sources.length === 0}
+            empty={sources.length === 0 || joined}
           />
         </div>
       ) : null}
@@ -91,8 +128,38 @@ export function Source(props: SourceProps) {
   )
 }
 
-function chosenOf(all: readonly Chosen[], { key }: OneSource, _index: number): Chosen | undefined {
-  return all.find((each) => ('upload' in each ? `upload:${each.upload.input}` : `transfer:${each.transfer}`) === key)
+function JoinChoice({ isOn, onChange }: { isOn: boolean; onChange: (isOn: boolean) => void }) {
+  return (
+    <fieldset class="segmented">
+      <legend class="hidden">What becomes of several sources</legend>
+      {[
+        { on: false, label: 'One job for each' },
+        { on: true, label: 'Join in this order' },
+      ].map(({ on, label }) => (
+        <label key={label}>
+          <input type="radio" name="join" checked={isOn === on} onChange={() => onChange(on)} />
+          <span>{label}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function JoinedAnalysis({ analysis }: { analysis: Analysis | undefined }) {
+  const seconds = analysis?.source?.duration_seconds ?? null
+  if (analysis === undefined) return null
+  const text = analysis.busy
+    ? 'Analysing the joined sources …'
+    : analysis.failure
+      ? `${analysis.failure.message} ${errorAdvice(analysis.failure.code)}`
+      : seconds === null
+        ? 'The joined sources are analysed.'
+        : `Joined: ${runningTime(seconds)}`
+  return (
+    <p class={analysis.failure && !analysis.busy ? 'problem' : 'help'} role="status">
+      {text}
+    </p>
+  )
 }
 
 type AddressProps = Pick<SourceProps, 'body' | 'onBody' | 'problems' | 'onAddress' | 'isRerun' | 'analyses' | 'sources'>
@@ -101,30 +168,83 @@ function Address({ body, onBody, problems, onAddress, isRerun, analyses, sources
   const { input: credentials } = body.cloud_credentials
   const provider = String(credentials['cloud_provider'])
   const info = jobInfos.get('input')
-  const busy = sources.some(({ key }) => analyses.get(key)?.busy === true)
+  const pieces = addressesOf(body)
+  const keys = pieces === null ? sources.map(({ key }) => key) : [JOINED]
+  const busy = keys.some((key) => analyses.get(key)?.busy === true)
   if (!info) return null
+  const addressInfo = {
+    ...info,
+    label: provider === 'http' ? 'Address' : 'Location',
+    description: `For example ${exampleOf(provider) ?? ''}`,
+  }
+  const isEmpty = pieces === null ? !body['input'] : sources.length < pieces.length
+  const analyse = (
+    <button type="button" disabled={busy || isEmpty} onClick={onAddress}>
+      {busy ? 'Analysing …' : pieces === null ? 'Analyse source' : 'Analyse sources'}
+    </button>
+  )
   return (
     <>
       {isRerun ? (
         <p class="help">The service does not return secrets. Enter passwords, keys and signed addresses again.</p>
       ) : null}
-      <div class="address-line">
-        <Field
-          info={{
-            ...info,
-            label: provider === 'http' ? 'Address' : 'Location',
-            description: `For example ${exampleOf(provider) ?? ''}`,
-          }}
-          path="input"
-          value={body['input']}
-          problem={problemAt(problems, 'input')}
-          onChange={(value) => onBody(withMember(body, 'input', value))}
-          // Other providers need credentials first.
-          {...(provider === 'http' ? { onCommit: onAddress } : {})}
-        />
-        <button type="button" disabled={busy || !body['input']} onClick={onAddress}>
-          {busy ? 'Analysing …' : 'Analyse source'}
+      {pieces === null ? (
+        <div class="address-line">
+          <Field
+            info={addressInfo}
+            path="input"
+            value={body['input']}
+            problem={problemAt(problems, 'input')}
+            onChange={(value) => onBody(withMember(body, 'input', value))}
+            // Other providers need credentials first.
+            {...(provider === 'http' ? { onCommit: onAddress } : {})}
+          />
+          {analyse}
+        </div>
+      ) : (
+        <ol class="pieces">
+          {pieces.map((piece, index) => {
+            const name = pieceName(piece, index)
+            const change = (members: JobFields) => onBody(withAddresses(body, pieces.with(index, members)))
+            return (
+              // oxlint-disable-next-line react/no-array-index-key -- a piece is its position; nothing else names it
+              <li key={index}>
+                <Field
+                  info={{ ...addressInfo, label: `${addressInfo.label} ${index + 1}`, description: '' }}
+                  path={`inputs[${index}].input`}
+                  value={piece['input']}
+                  problem={problemAt(problems, `inputs[${index}].input`)}
+                  onChange={(value) => change(withMember(piece, 'input', value))}
+                />
+                <Piece
+                  name={name}
+                  index={index}
+                  count={pieces.length}
+                  members={piece}
+                  problems={problems}
+                  onChange={change}
+                  onMove={(by) => onBody(withAddresses(body, moved(pieces, index, by)))}
+                />
+                <IconButton
+                  icon="close"
+                  label={`Remove ${name}`}
+                  onClick={() => onBody(withAddresses(body, pieces.toSpliced(index, 1)))}
+                />
+              </li>
+            )
+          })}
+        </ol>
+      )}
+      <div class="piece-actions">
+        <button
+          type="button"
+          class="add"
+          disabled={(pieces?.length ?? 1) >= INPUTS.maximum}
+          onClick={() => onBody(withAnotherAddress(body))}
+        >
+          Join with another source
         </button>
+        {pieces === null ? null : analyse}
       </div>
       <Credentials
         side="input"

@@ -15,9 +15,11 @@ interface SourceCardProps {
   source: Source
   analysis: Analysis | undefined
   onRemove: (() => void) | null
+  /** Below the properties. */
+  children?: ComponentChildren
 }
 
-export function SourceCard({ source, analysis, onRemove }: SourceCardProps) {
+export function SourceCard({ source, analysis, onRemove, children }: SourceCardProps) {
   const { name, transfer } = source
   const report = analysis?.source ?? null
   const preview = transfer?.preview ?? null
@@ -42,6 +44,7 @@ export function SourceCard({ source, analysis, onRemove }: SourceCardProps) {
             {analysis.failure.message} {errorAdvice(analysis.failure.code)}
           </p>
         ) : null}
+        {children}
       </div>
       {transfer ? (
         <TransferButtons transfer={transfer} {...(onRemove ? { onRemove } : {})} />

@@ -12,7 +12,10 @@ import { fieldTitle, reworded } from './model/messages.ts'
 import type { Source } from './model/sources.ts'
 
 interface SummaryProps {
+  /** One for each job. */
   sources: readonly Source[]
+  /** The job joins several sources. */
+  isJoined: boolean
   analyses: ReadonlyMap<string, Analysis>
   /** Problems that prevent the job; shown after the button was pressed. */
   problems: readonly Problem[]
@@ -30,7 +33,7 @@ const BY_DESIGN: readonly string[] = ['rung_left_out', 'audio_left_out']
 const unstored = ({ input }: Source): boolean => input === null
 
 export function Summary(props: SummaryProps) {
-  const { sources, analyses, problems, warnings, provider, busy, failure, onCreate, onShow } = props
+  const { sources, isJoined, analyses, problems, warnings, provider, busy, failure, onCreate, onShow } = props
   const found = sources.flatMap(({ key }) => analyses.get(key) ?? [])
   const estimates = found.flatMap(({ estimate }) => estimate ?? [])
   const complete = sources.length > 0 && estimates.length === sources.length
@@ -97,14 +100,16 @@ export function Summary(props: SummaryProps) {
         {failure ? <ConnectionNotice failure={failure} /> : null}
       </div>
       <div class="create-bar">
-        <button type="button" class="primary large" disabled={busy} onClick={onCreate}>
+        <button type="button" class="primary large" disabled={busy || (isJoined && waiting > 0)} onClick={onCreate}>
           {busy ? 'Creating …' : count > 1 ? `Create ${count} jobs` : 'Create job'}
         </button>
         {waiting > 0 ? (
           <p class="help">
-            {sources.length > 1
-              ? 'Each job starts when its upload is complete.'
-              : 'Starts when the upload is complete.'}
+            {isJoined
+              ? 'Sources can be joined when their uploads are complete.'
+              : sources.length > 1
+                ? 'Each job starts when its upload is complete.'
+                : 'Starts when the upload is complete.'}
           </p>
         ) : null}
       </div>

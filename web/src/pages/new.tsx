@@ -3,15 +3,19 @@
 import { useEffect, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { listUploads, readJob, asError, type Failure } from '../api/api.ts'
-import { bodyOf, bodyWith, withInput, type FormBody } from '../form/model/formBody.ts'
+import { bodyOf, bodyWith, withInput, withMember, type FormBody } from '../form/model/formBody.ts'
+import { addressesOf, isOneStore, notJoined, type Joining } from '../form/model/joined.ts'
 import { Form } from '../form/form.tsx'
-import { isUpload, type Chosen } from '../form/model/sources.ts'
+import { isUpload, keysOf, type Chosen } from '../form/model/sources.ts'
 import { Loading } from '../parts/loading.tsx'
-import { ConnectionNotice } from '../parts/notice.tsx'
+import { ConnectionNotice, Notice } from '../parts/notice.tsx'
 
 interface Beginning {
   body: FormBody
   chosen: readonly Chosen[]
+  joining: Joining
+  /** Sources of the earlier job that the form cannot show. */
+  isIncomplete?: boolean
 }
 
 const fresh = (): FormBody => bodyWith(builtInPresets[0]?.job ?? {}, null)
@@ -30,18 +34,27 @@ async function uploadOf(number: number): Promise<Chosen> {
 }
 
 async function begin(from: number | null, upload: number | null): Promise<Beginning> {
-  if (upload !== null) return { body: fresh(), chosen: [await uploadOf(upload)] }
-  if (from === null) return { body: fresh(), chosen: [] }
+  if (upload !== null) return { body: fresh(), chosen: [await uploadOf(upload)], joining: notJoined }
+  if (from === null) return { body: fresh(), chosen: [], joining: notJoined }
   const { config } = await readJob(from)
   const body = bodyOf(config)
-  if (!isUpload(body)) return { body, chosen: [] }
-  return { body: withInput(body, null), chosen: [await uploadOf(numberOf(config.input ?? ''))] }
+  if (!isOneStore(config)) return { ...withoutSources(body), isIncomplete: true }
+  if (!isUpload(body)) return { body, chosen: [], joining: notJoined }
+  const pieces = addressesOf(body) ?? [{ input: config.input }]
+  const chosen = await Promise.all(pieces.map(({ input }) => uploadOf(numberOf(String(input)))))
+  const keys = keysOf(chosen)
+  const cuts = new Map(pieces.map(({ input: _input, ...members }, index) => [keys[index]!, members]))
+  return { ...withoutSources(body), chosen, joining: { isOn: chosen.length > 1, cuts } }
+}
+
+function withoutSources(body: FormBody): Beginning {
+  return { body: withMember(withInput(body, null), 'inputs', undefined), chosen: [], joining: notJoined }
 }
 
 /** `from` = number of an earlier job, `upload` = number of an uploaded file. */
 export function NewJob({ from, upload }: { from: number | null; upload: number | null }) {
   const [beginning, setBeginning] = useState<Beginning | null>(() =>
-    from === null && upload === null ? { body: fresh(), chosen: [] } : null,
+    from === null && upload === null ? { body: fresh(), chosen: [], joining: notJoined } : null,
   )
   const [failure, setFailure] = useState<Failure | null>(null)
   useEffect(() => {
@@ -54,8 +67,16 @@ export function NewJob({ from, upload }: { from: number | null; upload: number |
         <h1>{from === null ? 'Create job' : `Create job from job ${from}`}</h1>
       </div>
       {failure ? <ConnectionNotice failure={failure} /> : null}
+      {beginning?.isIncomplete === true ? (
+        <Notice kind="warning">
+          <p>
+            The sources of this job are in several stores, which this form cannot join. Choose them again, or use the
+            API.
+          </p>
+        </Notice>
+      ) : null}
       {beginning ? (
-        <Form initial={beginning.body} chosen={beginning.chosen} from={from} />
+        <Form initial={beginning.body} chosen={beginning.chosen} joining={beginning.joining} from={from} />
       ) : failure ? null : (
         <Loading label={from === null ? 'Loading the upload' : 'Loading the job'} />
       )}

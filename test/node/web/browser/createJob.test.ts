@@ -407,3 +407,65 @@ test('what was chosen before stays when another kind of source is looked at', as
   await expectTexts(page.getByRole('heading', { level: 3, name: 'Harbour.mp4' })).toEqual(['Harbour.mp4'])
   await page.getByText('Source analysed').waitFor()
 })
+
+test('several files become one job that joins them in the chosen order, each with its part', async () => {
+  const { page, complaints } = await open()
+  await choose(page, 'Harbour.mp4', 'Portrait.mp4')
+  await page.getByRole('radio', { name: 'Join in this order' }).check()
+  await card(page, 'Portrait.mp4').getByLabel('End').fill('1.5')
+  await page.getByRole('button', { name: 'Move Portrait.mp4 up' }).click()
+  const shown = page.getByRole('listitem').getByRole('heading', { name: /mp4$/ })
+  await expectTexts(shown).toEqual(['Portrait.mp4', 'Harbour.mp4'])
+  await card(page, 'Harbour.mp4').getByLabel('Start').fill('later')
+  await card(page, 'Harbour.mp4')
+    .getByText(/“Start” of source 2/)
+    .waitFor()
+  await card(page, 'Harbour.mp4').getByLabel('Start').fill('00:00:02')
+  await checkAccessibility(page, 'create-joined')
+  await expectCount(page.getByRole('button', { name: 'Create job', exact: true })).toBe(1)
+  await expectAttribute(page.getByRole('button', { name: 'Create job', exact: true }), 'disabled').toBeNull()
+  await page.getByRole('button', { name: 'Create job', exact: true }).click()
+  await page.getByRole('heading', { name: /Portrait\.mp4/ }).waitFor()
+  const id = await jobNumber(page)
+  const read = async () => (await (await service.call(`/api/v0/job/${id}`)).json()) as { config: any }
+  const { config } = await read()
+  const upload = expect.stringMatching(/\/uploads\/\d+$/)
+  const inputs = [
+    { input: upload, end_seconds: '1.5' },
+    { input: upload, start_seconds: '00:00:02' },
+  ]
+  expect(config.inputs).toEqual(inputs)
+  await page.getByText(/to 1\.5$/).waitFor()
+
+  // A new job from this one has the same sources, in the same order and with the same parts.
+  await page.goto(`/new?from=${id}`)
+  await expectValue(card(page, 'Portrait.mp4').getByLabel('End')).toBe('1.5')
+  await expectJson(await request(page)).toMatchObject({ inputs: config.inputs })
+  await page.getByRole('button', { name: 'Remove Harbour.mp4' }).click()
+  await expectJson(page.getByLabel('Request as JSON', { exact: true })).toMatchObject({ input: config.inputs[0].input })
+  expect(await complaints()).toEqual([])
+})
+
+test('several addresses become one job, and the last one left is a single source again', async () => {
+  const { page, complaints } = await open()
+  await page.getByRole('radio', { name: 'Web address' }).check()
+  await page.getByLabel('Address', { exact: true }).fill(source.url)
+  await page.getByRole('button', { name: 'Join with another source' }).click()
+  await page.getByLabel('Address 2').fill(`${source.url}?second`)
+  await page.getByLabel('End').first().fill('2')
+  const shown = await request(page)
+  await expectJson(shown).toMatchObject({
+    inputs: [{ input: source.url, end_seconds: '2' }, { input: expect.stringContaining(source.url) }],
+  })
+  await page.getByRole('button', { name: /^Move .* down/ }).click()
+  await expectJson(shown).toMatchObject({
+    inputs: [{ input: expect.stringContaining('?') }, { input: source.url, end_seconds: '2' }],
+  })
+  await page
+    .getByRole('button', { name: /^Remove / })
+    .first()
+    .click()
+  await expectJson(shown).toMatchObject({ input: source.url, end_seconds: '2' })
+  await page.getByLabel('Address', { exact: true }).waitFor()
+  expect(await complaints()).toEqual([])
+})

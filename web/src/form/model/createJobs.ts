@@ -7,6 +7,13 @@ import { planJob, remove } from '../../transfers/store.ts'
 import { withInput, type FormBody } from './formBody.ts'
 import type { Source } from './sources.ts'
 
+/** One job for all sources, which are stored. */
+export async function createJoinedJob(sources: readonly Source[], body: FormBody, once: string): Promise<void> {
+  const { _auto_generated_id_: id } = await createJob(body, false, once)
+  for (const { transfer } of sources) if (transfer) remove(transfer.id)
+  navigate(`/jobs/${id}`)
+}
+
 /** @param once idempotency key: sent twice, the request makes one job */
 export async function createJobs(sources: readonly Source[], body: FormBody, once: string): Promise<void> {
   const [only] = sources

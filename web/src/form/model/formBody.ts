@@ -31,7 +31,8 @@ export function withMember<M extends JobFields>(members: M, name: string, value:
 export function withSource(body: FormBody, source: JobFields): FormBody {
   const { input, output } = body.cloud_credentials
   const next = { ...body, cloud_credentials: { input: source, output } }
-  return source['cloud_provider'] === input['cloud_provider'] ? next : withMember(next, 'input', undefined)
+  if (source['cloud_provider'] === input['cloud_provider']) return next
+  return withMember(withMember(next, 'input', undefined), 'inputs', undefined)
 }
 
 export const secretMembers = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
@@ -75,10 +76,12 @@ export function bodyOf(config: JobConfig): FormBody {
   const { separate_audio: _same, preset: _merged, ...rest } = stored
   return {
     ...clean(rest, isRedacted(rest.webhook_url) ? ['webhook_url'] : []),
+    ...(rest.inputs === undefined ? {} : { inputs: rest.inputs.map((piece) => clean(piece)) }),
     videoProfiles: videoProfiles.map((profile) => clean(profile)),
     audioProfiles: audioProfiles.map((profile) => clean(profile)),
     cloud_credentials: {
-      input: clean(credentials.input ?? {}, secretMembers),
+      // The form has one store for all sources.
+      input: clean(credentials.input ?? credentials.inputs?.[0] ?? {}, secretMembers),
       output: clean(credentials.output, secretMembers),
     },
   }
@@ -91,7 +94,7 @@ export function problemAt(problems: readonly Problem[], path: string): Problem |
 
 const stores = () => ({ input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } })
 /** Belong to this job, whatever preset is used. */
-const ownMembers = ['input', 'metadata', 'webhook_url', 'bucket_output_path'] as const
+const ownMembers = ['input', 'inputs', 'metadata', 'webhook_url', 'bucket_output_path'] as const
 
 /**
  * A new body from a preset's members; source, stores and other members of the job itself are kept from the previous

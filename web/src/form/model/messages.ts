@@ -28,6 +28,9 @@ export function fieldTitle(path: string, provider?: unknown): string {
     const owner = `${index[1] === 'video' ? 'Rendition' : 'Audio track'} ${Number(index[2]) + 1}`
     return path.endsWith(']') ? owner : `${owner} · ${label}`
   }
+  const piece = /^(?:cloud_credentials\.)?inputs\[(\d+)\]/.exec(path)
+  if (piece) return `Source ${Number(piece[1]) + 1}${path.endsWith(']') ? '' : ` · ${label}`}`
+  if (path === 'inputs') return 'Sources'
   if (path === 'videoProfiles') return 'Renditions'
   if (path === 'audioProfiles') return 'Audio'
   if (path.startsWith('cloud_credentials.output'))
@@ -47,6 +50,10 @@ export function reworded(message: string): string {
           return name === undefined ? owner : `${quoted(name, `${kind}Profiles[].`)} of ${owner}`
         },
       )
+      .replace(/\binputs\[(\d+)\](?:\.([a-z_]+))?/g, (_whole, index: string, name?: string) => {
+        const owner = `source ${Number(index) + 1}`
+        return name === undefined || name === 'input' ? owner : `${quoted(name, 'inputs[].')} of ${owner}`
+      })
       // Messages about a plan count from 0.
       .replace(
         /\b(video|audio) profile (\d+)\b/gi,
@@ -78,7 +85,7 @@ function numbers({ field, minimum, maximum }: Problem): string {
 }
 
 function missing(field: string, uploading: boolean, provider: string): string {
-  if (field === 'input')
+  if (field === 'input' || /^inputs\[\d+\]\.input$/.test(field))
     return uploading ? 'Choose a file.' : `Enter an address, like ${exampleOf(provider) ?? 'https://…'}`
   if (field === 'videoProfiles') return 'Add a rendition, or an audio track with a source stream.'
   const info = infoAt(field)

@@ -5,6 +5,7 @@ import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import {
   audioProfileSchema,
   credentialSchema,
+  inputSchema,
   jobFieldsSchema,
   outputCredential,
   videoProfileSchema,
@@ -58,6 +59,7 @@ function infosOf(prefix: string, shape: Record<string, object>): ReadonlyMap<str
 }
 
 export const jobInfos = infosOf('', jobFieldsSchema.shape)
+export const inputInfos = infosOf('inputs[].', inputSchema.shape)
 export const videoInfos = infosOf('videoProfiles[].', videoProfileSchema.shape)
 export const audioInfos = infosOf('audioProfiles[].', audioProfileSchema.shape)
 export const credentialInfos = {
@@ -68,6 +70,7 @@ export const credentialInfos = {
 /** By the path of a problem: `videoProfiles[1].height`. */
 export function infoAt(path: string): FieldInfo | undefined {
   const name = path.split('.').at(-1) ?? ''
+  if (path.startsWith('inputs[')) return inputInfos.get(name)
   if (path.startsWith('videoProfiles[')) return videoInfos.get(name)
   if (path.startsWith('audioProfiles[')) return audioInfos.get(name)
   if (path.startsWith('cloud_credentials.input.')) return credentialInfos.input.get(name)

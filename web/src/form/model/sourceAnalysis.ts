@@ -6,7 +6,7 @@ import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { sleep } from '../../api/jobWatch.ts'
 import { asError, type Failure } from '../../api/api.ts'
 import { describeProgress } from '../../text/format.ts'
-import { withInput, type FormBody } from './formBody.ts'
+import type { FormBody, JobFields } from './formBody.ts'
 import { dryRun } from './dryRun.ts'
 
 export interface Analysis {
@@ -26,7 +26,8 @@ export interface Analysis {
 
 export interface Readable {
   key: string
-  input: string
+  /** The source in a request: `input`, or `inputs`. */
+  members: JobFields
 }
 
 /** Typing and trying presets starts one dry run after this pause, not one for every change. */
@@ -52,16 +53,20 @@ export function useAnalyses(sources: readonly Readable[], body: FormBody | null)
   }
   useEffect(() => () => posters.current.forEach((url) => URL.revokeObjectURL(url)), [])
 
-  const settings = JSON.stringify(body && withInput(body, null))
+  const { input: _input, inputs: _inputs, ...rest }: Partial<FormBody> = body ?? {}
+  const settings = JSON.stringify(body && rest)
+  const settingsFor = ({ members }: Readable): string => settings + JSON.stringify(members)
   const asked = JSON.stringify([sources, settings])
   useEffect(() => {
     if (body === null || sources.length === 0) return
     const stopped = new AbortController()
     const { signal } = stopped
-    const run = async ({ key, input }: Readable): Promise<void> => {
-      update(key, { busy: true, phase: 'Starting the analysis', estimate: null, failure: null, settingsKey: settings })
+    const run = async (source: Readable): Promise<void> => {
+      const { key, members } = source
+      const settingsKey = settingsFor(source)
+      update(key, { busy: true, phase: 'Starting the analysis', estimate: null, failure: null, settingsKey })
       try {
-        const found = await dryRun(withInput(body, input), (status) => {
+        const found = await dryRun({ ...(rest as FormBody), ...members }, (status) => {
           if (signal.aborted) return
           update(key, { phase: describeProgress(status), ...(status.source ? { source: status.source } : {}) })
         })
@@ -76,9 +81,9 @@ export function useAnalyses(sources: readonly Readable[], body: FormBody | null)
       }
     }
     const all = async (): Promise<void> => {
-      const missing = sources.filter(({ key }) => {
-        const analysis = known.current.get(key)
-        return analysis === undefined || analysis.busy || analysis.settingsKey !== settings
+      const missing = sources.filter((each) => {
+        const analysis = known.current.get(each.key)
+        return analysis === undefined || analysis.busy || analysis.settingsKey !== settingsFor(each)
       })
       const again = missing.filter(({ key }) => known.current.has(key))
       // The shown estimate no longer fits these settings.

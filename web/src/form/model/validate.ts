@@ -2,6 +2,7 @@
 import type { Problem, Warning } from '#contract/errors.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { withInput, type FormBody } from './formBody.ts'
+import { isJoined, joinedBody, type Joining } from './joined.ts'
 import { messageOf, reworded } from './messages.ts'
 import { isUpload, type Source } from './sources.ts'
 
@@ -10,16 +11,22 @@ export interface FormErrors {
   warnings: readonly Warning[]
 }
 
+/** An upload in progress gets its number later: the rest is validated with a placeholder. */
+function requestOf(body: FormBody, sources: readonly Source[], joining: Joining, origin: string): FormBody {
+  const placeholder = `${origin}/uploads/1`
+  if (isJoined(body, sources, joining)) return joinedBody(body, sources, joining, placeholder)
+  const [first] = sources
+  return isUpload(body) ? withInput(body, first === undefined ? null : (first.input ?? placeholder)) : body
+}
+
 export const providerOf = ({ cloud_credentials: { input } }: FormBody): string => String(input['cloud_provider'])
 
 /** Problems in the terms of the form, including those that the service found. */
 export const spoken = (problems: readonly Problem[], body: FormBody): Problem[] =>
   problems.map((problem) => ({ ...problem, message: messageOf(problem, providerOf(body)) }))
 
-export function validateForm(body: FormBody, sources: readonly Source[], origin: string): FormErrors {
-  // An upload in progress gets its number later: the rest is validated with a placeholder.
-  const input = isUpload(body) && sources.length > 0 ? (sources[0]?.input ?? `${origin}/uploads/1`) : null
-  const judged = validateJob(isUpload(body) ? withInput(body, input) : body, { baseUrl: origin })
+export function validateForm(body: FormBody, sources: readonly Source[], joining: Joining, origin: string): FormErrors {
+  const judged = validateJob(requestOf(body, sources, joining, origin), { baseUrl: origin })
   if (judged.ok) {
     return {
       problems: [],
