@@ -149,6 +149,7 @@ const ABOUT: Record<string, { title: string; about: string }> = {
   'audio-bitrates': { title: 'audio bitrates', about: 'every bitrate of every codec, in stereo and in 5.1' },
   segmented: { title: 'segmented output', about: 'HLS, DASH, Smooth Streaming, thumbnails, tar' },
   source: { title: 'ladders and the source', about: 'automatic ladder, upscaling, optional audio' },
+  inputs: { title: 'several sources', about: 'the elements of inputs: address, part, audio streams' },
   addresses: { title: 'sources, stores, webhooks', about: 'input, credentials, logo and webhook addresses' },
   warnings: { title: 'warnings', about: 'every code of `status.warnings`' },
 }

@@ -8,6 +8,7 @@ import { color } from './rows/color.ts'
 import { container } from './rows/container.ts'
 import { cues } from './rows/cues.ts'
 import { geometry } from './rows/geometry.ts'
+import { inputs } from './rows/inputs.ts'
 import { source } from './rows/source.ts'
 import { logo } from './rows/logo.ts'
 import { rate } from './rows/rate.ts'
@@ -32,6 +33,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
   'audio-bitrates': audioBitrates,
   segmented,
   source,
+  inputs,
   addresses,
   warnings,
 }

@@ -5,6 +5,7 @@ import {
   audioProfileSchema,
   credentialSchema,
   fieldMeta,
+  inputSchema,
   jobFieldsSchema,
   outputCredential,
   videoProfileSchema,
@@ -48,6 +49,7 @@ function core(schema: Schema): { def: Def; standard: unknown } {
 
 const shapes: [string, Record<string, object>][] = [
   ['', jobFieldsSchema.shape],
+  ['inputs[].', inputSchema.shape],
   ['videoProfiles[].', videoProfileSchema.shape],
   ['audioProfiles[].', audioProfileSchema.shape],
   ['cloud_credentials.input.', credentialSchema.shape],
