@@ -18,6 +18,7 @@ export const WARNING_CODES = [
   'attachment_left_out',
   'audio_left_out',
   'audio_not_produced',
+  'audio_silent_in_piece',
   'caption_track_left_out',
   'captions_not_found',
   'captions_removed',

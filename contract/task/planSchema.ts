@@ -5,6 +5,7 @@
 import * as z from 'zod/mini'
 import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
+import { INPUTS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
 const count = z.number().check(z.int(), z.gte(0), z.lte(1e15))
@@ -17,7 +18,15 @@ const path = z.string().check(z.maxLength(1024))
 const pair = z.tuple([amount, amount])
 const profile = z.number().check(z.int(), z.gte(0), z.lte(15))
 
-const video = z.object({
+const color = z.object({
+  matrix: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020nc']),
+  primaries: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020']),
+  transfer: z.enum(['bt709', 'smpte170m', 'bt470bg', 'smpte2084', 'arib-std-b67']),
+})
+const scan = z.enum(['progressive', 'tff', 'bff'])
+
+/** How frames are fitted into those of an output. */
+const frames = {
   turn: z.literal([0, 90, 180, 270]),
   mirror: z.enum(['none', 'horizontal', 'vertical']),
   cropWidth: count,
@@ -28,23 +37,23 @@ const video = z.object({
   pictureHeight: count,
   barPercent: amount,
   sar: rational,
+  frameRate: rational,
+  pictureRate: rational,
+  deinterlace: z.enum(['none', 'frames', 'fields', 'telecine']),
+  scan,
+  color,
+}
+
+const video = z.object({
+  ...frames,
   codec: z.enum(VIDEO_CODECS),
   quality: z.enum(['good', 'better', 'best']),
   mode: z.enum(['cbr', 'vbr', 'qvbr']),
   bitrateKbps: amount,
   maxKbps: amount,
   bufferBits: amount,
-  frameRate: rational,
-  pictureRate: rational,
   gopFrames: count,
   bFrames: count,
-  deinterlace: z.enum(['none', 'frames', 'fields', 'telecine']),
-  scan: z.enum(['progressive', 'tff', 'bff']),
-  color: z.object({
-    matrix: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020nc']),
-    primaries: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020']),
-    transfer: z.enum(['bt709', 'smpte170m', 'bt470bg', 'smpte2084', 'arib-std-b67']),
-  }),
   spliceFrames: z.array(count),
   logo: z.nullable(z.object({ width: count, height: count, x: z.number(), y: z.number(), opacity: amount })),
   captions: z.boolean(),
@@ -52,6 +61,11 @@ const video = z.object({
 
 /** A channel name of ffmpeg, or a position. */
 const channelName = z.string().check(z.regex(/^([A-Z]{2,4}|c\d)$/))
+
+const mix = z.object({
+  gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
+  limited: z.boolean(),
+})
 
 const audio = z.object({
   profile,
@@ -61,12 +75,7 @@ const audio = z.object({
   sampleRate: count,
   sourceStream: count,
   language: z.nullable(z.string().check(z.regex(/^[a-z]{3}$/))),
-  mix: z.optional(
-    z.object({
-      gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
-      limited: z.boolean(),
-    }),
-  ),
+  mix: z.optional(mix),
   silenceUntilSeconds: z.optional(amount),
   volumePercent: amount,
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
@@ -129,30 +138,18 @@ const packaging = z.object({
 
 const file = { profile, path, contentType: z.string().check(z.maxLength(100)), durationSeconds: seconds }
 
-/** Unknown members are stored as they are: during a rollout, a newer transcoder may post some. */
-export const taskPlanSchema = z.object({
-  version: z.literal(2),
-  engine: z.optional(
-    z.object({
-      version: z.string().check(z.regex(/^\S{1,200}$/)),
-      build: z.string().check(z.regex(/^[0-9a-f]{1,64}$/)),
-      features: z.record(z.string().check(z.regex(/^\w{1,40}$/)), z.boolean()),
-    }),
-  ),
-  cut: z.optional(
-    z.nullable(
-      z.object({
-        startSeconds: amount,
-        endSeconds: seconds,
-        frames: z.nullable(z.object({ rate: rational, start: count, end: z.nullable(count) })),
-        seekOriginSeconds: z.nullable(z.number()),
-      }),
-    ),
-  ),
-  packaging: z.nullable(packaging),
-  durationSeconds: seconds,
+const cut = z.nullable(
+  z.object({
+    startSeconds: amount,
+    endSeconds: seconds,
+    frames: z.nullable(z.object({ rate: rational, start: count, end: z.nullable(count) })),
+    seekOriginSeconds: z.nullable(z.number()),
+  }),
+)
+
+/** How a file is read. */
+const reading = {
   videoOffsetSeconds: z.number(),
-  sourceAudio: z.array(count),
   pids: z.nullable(
     z.object({ video: z.nullable(count), audio: z.record(z.string().check(z.regex(/^\d{1,9}$/)), count) }),
   ),
@@ -184,6 +181,57 @@ export const taskPlanSchema = z.object({
   scaler: z.enum(['zscale', 'scale']),
   disableDrc: z.boolean(),
   deepProbe: z.boolean(),
+}
+
+/** `inputs`. */
+const join = z.object({
+  canvas: z.nullable(
+    z.object({
+      width: count,
+      height: count,
+      sar: rational,
+      rate: rational,
+      scan,
+      pixelFormat: z.enum(['yuv420p', 'yuv420p10le']),
+      color,
+      piece: count,
+    }),
+  ),
+  audio: z.array(z.object({ requestedStream: count, channels: z.literal([2, 6]) })).check(z.maxLength(16)),
+  pieces: z
+    .array(
+      z.object({
+        cut: z.optional(cut),
+        ...reading,
+        startSeconds: z.number(),
+        video: z.nullable(z.object(frames)),
+        audio: z.array(z.nullable(z.object({ stream: count, mix }))).check(z.maxLength(16)),
+        frames: z.nullable(count),
+        durationSeconds: seconds,
+        hasFixedEnd: z.boolean(),
+        captions: z.boolean(),
+        subtitles: z.array(z.nullable(count)).check(z.maxLength(32)),
+      }),
+    )
+    .check(z.minLength(2), z.maxLength(INPUTS.maximum)),
+})
+
+/** Unknown members are stored as they are: during a rollout, a newer transcoder may post some. */
+export const taskPlanSchema = z.object({
+  version: z.literal(2),
+  engine: z.optional(
+    z.object({
+      version: z.string().check(z.regex(/^\S{1,200}$/)),
+      build: z.string().check(z.regex(/^[0-9a-f]{1,64}$/)),
+      features: z.record(z.string().check(z.regex(/^\w{1,40}$/)), z.boolean()),
+    }),
+  ),
+  cut: z.optional(cut),
+  join: z.optional(join),
+  packaging: z.nullable(packaging),
+  durationSeconds: seconds,
+  sourceAudio: z.array(count),
+  ...reading,
   hevcCaptionsOption: z.boolean(),
   cues: z.nullable(z.object({ pid: count, streamType: count })),
   subtitles: z.optional(

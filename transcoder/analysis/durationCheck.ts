@@ -12,7 +12,9 @@ const AUDIO_PACKET_SECONDS = 0.048
  * Containers that state their duration or have time stamps from which it follows. For elementary streams it is only an
  * estimate from size and bit rate, which is not exact to a frame.
  */
-const EXACT_DURATION_FORMATS = new Set([
+export const EXACT_DURATION_FORMATS: ReadonlySet<string> = new Set([
+  // Of several pieces (plan/join).
+  'joined',
   'mov',
   'mp4',
   'matroska',

@@ -4,7 +4,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
-import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
+import { runFfmpeg, type FfmpegPrograms, type PipeFeed } from '../ffmpeg/run.ts'
 import { audioCutFilters, readCut, type CutReading } from '../plan/argv/cutArgs.ts'
 import { limiter, panFilter } from '../plan/argv/filters.ts'
 import { buildSharedGraph } from '../plan/argv/filterGraph.ts'
@@ -15,7 +15,19 @@ import { isDolbyDigital } from '../plan/codecs.ts'
 import { audioSpecifier, usedPids } from '../plan/streams/programSelection.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 
+/** The audio of a joined source, which is written to pipes. */
+export interface JoinedAudioInput {
+  /** All arguments of the inputs. */
+  input: readonly string[]
+  /** ffmpeg's name of a stream. */
+  pad: (stream: number) => string
+  pipeFeed: PipeFeed
+  isBlocked: () => boolean
+}
+
 interface Options {
+  /** Missing = the source is read from its address. */
+  joined?: JoinedAudioInput
   signal?: AbortSignal
   cwd: string
   threads?: number
@@ -30,7 +42,7 @@ interface MeasuredBranch {
   gainDb: number | null
 }
 
-/** The input's options, and the part of it that is measured. */
+/** The inputs' arguments, and the part of it that is measured. */
 interface SourceReading {
   input: readonly string[]
   part: CutReading
@@ -61,8 +73,19 @@ export async function measureLoudness(
     { cut: media.cut === undefined ? null : { ...media.cut, frames: null } },
     options.seekable === true,
   )
-  const input = [...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []), ...(part.seek ?? []), '-i', url]
-  const levels = await runEbur128(engine, url, { input, part }, wanted, media, options)
+  const compressed = media.audio.some(
+    ({ number, codec }) => wanted.some(({ stream }) => stream === number) && isDolbyDigital({ codec }),
+  )
+  const input = options.joined?.input ?? [
+    ...inputFlags(url),
+    // As in the encode: without it, the measured level would differ from that of the outputs.
+    ...(compressed ? ['-drc_scale', '0'] : []),
+    ...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []),
+    ...(part.seek ?? []),
+    '-i',
+    url,
+  ]
+  const levels = await runEbur128(engine, { input, part }, wanted, media, options)
   const measurements = wanted.flatMap(({ stream, mix }, index) => {
     const level = levels[index]
     return level === undefined || level === null ? [] : [{ stream, mix, ...level, limited: [] }]
@@ -70,7 +93,7 @@ export async function measureLoudness(
   const tries = measurements.flatMap(({ stream, ...measurement }) =>
     limiterGains(measurement, target).map((gainDb) => ({ stream, mix: measurement.mix, gainDb })),
   )
-  const tried = tries.length === 0 ? [] : await runEbur128(engine, url, { input, part }, tries, media, options)
+  const tried = tries.length === 0 ? [] : await runEbur128(engine, { input, part }, tries, media, options)
   return {
     ...media,
     audio: media.audio.map((audio) => ({
@@ -92,14 +115,15 @@ export async function measureLoudness(
 /** One reading for each branch, in order; null if ffmpeg printed none. */
 async function runEbur128(
   engine: FfmpegPrograms,
-  url: string,
   reading: SourceReading,
   branches: readonly MeasuredBranch[],
   media: MediaInfo,
-  { threads = 0, seekable: _seekable, ...run }: Options,
+  { threads = 0, seekable: _seekable, joined, ...run }: Options,
 ): Promise<(LoudnessReading | null)[]> {
-  const result = await runFfmpeg(engine, ebur128Args(url, reading, branches, media, threads), {
+  const pad = joined?.pad ?? ((stream: number) => audioSpecifier(usedPids(media), stream))
+  const result = await runFfmpeg(engine, ebur128Args(reading, branches, pad, threads), {
     ...run,
+    ...(joined === undefined ? {} : { pipeFeed: joined.pipeFeed, isBlocked: joined.isBlocked }),
     purpose: 'measure loudness',
   })
   run.signal?.throwIfAborted()
@@ -107,18 +131,14 @@ async function runEbur128(
 }
 
 function ebur128Args(
-  url: string,
   { input, part }: SourceReading,
   branches: readonly MeasuredBranch[],
-  media: MediaInfo,
+  pad: (stream: number) => string,
   threads: number,
 ): string[] {
-  const compressed = media.audio.some(
-    ({ number, codec }) => branches.some(({ stream }) => stream === number) && isDolbyDigital({ codec }),
-  )
   const graph = [...new Set(branches.map(({ stream }) => stream))].flatMap((stream) =>
     buildSharedGraph(
-      `[${audioSpecifier(usedPids(media), stream)}]`,
+      `[${pad(stream)}]`,
       branches.flatMap((branch, index) =>
         branch.stream === stream ? [{ label: `o${index}`, filters: filters(branch, part, `m${index}`) }] : [],
       ),
@@ -129,9 +149,6 @@ function ebur128Args(
     // ebur128 prints its summary at this level.
     ...['-nostdin', '-hide_banner', '-loglevel', 'level+info', '-nostats', '-progress', 'pipe:1'],
     ...(threads > 0 ? ['-threads', `${threads}`, '-filter_complex_threads', `${threads}`] : []),
-    ...inputFlags(url),
-    // As in the encode: without it, the measured level would differ from that of the outputs.
-    ...(compressed ? ['-drc_scale', '0'] : []),
     ...input,
     ...['-filter_complex', graph.join(';')],
     ...branches.flatMap((_branch, index) => ['-map', `[o${index}]`]),

@@ -4,7 +4,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { redactAddresses } from './printableCommand.ts'
 import { EngineError } from './engineError.ts'
@@ -67,6 +67,17 @@ export interface RunOptions {
    * ffmpeg is ended and `runFfmpeg` rejects with the same reason.
    */
   pipeReaders?: readonly ((stream: Readable) => Promise<void>)[]
+  /** Writes the inputs `pipe:` behind those of the readers. */
+  pipeFeed?: PipeFeed | undefined
+}
+
+/**
+ * Writes inputs of ffmpeg, and ends each of them. If it rejects, ffmpeg is ended and `runFfmpeg` rejects with the same
+ * reason. `ended` is aborted when ffmpeg has ended: what it did not read is not needed.
+ */
+export interface PipeFeed {
+  count: number
+  write: (pipes: readonly Writable[], ended: AbortSignal) => Promise<void>
 }
 
 export interface FfmpegResult {
@@ -124,8 +135,14 @@ export async function runFfmpeg(
 ): Promise<FfmpegResult> {
   let ended: FfmpegResult['ended'] = 'exit'
   let progress: FfmpegProgress | null = null
-  const { pipeReaders: readers = [] } = options
-  const ffmpegProcess = await spawnProcess(engine, engine.ffmpeg, args, options, readers.length)
+  const { pipeReaders: readers = [], pipeFeed } = options
+  const ffmpegProcess = await spawnProcess(
+    engine,
+    engine.ffmpeg,
+    args,
+    options,
+    readers.length + (pipeFeed?.count ?? 0),
+  )
   const stop = (why: 'aborted' | 'stalled') => {
     if (ended === 'exit') ended = why
     ffmpegProcess.kill()
@@ -165,8 +182,11 @@ export async function runFfmpeg(
     ),
   )
   readersDone.catch(() => undefined) // handled after ffmpeg has ended
+  const feeding = pipeFeed === undefined ? null : startFeed(ffmpegProcess, pipeFeed, readers.length)
   try {
     const { code, signal } = await ffmpegProcess.closed
+    const feedError = await feeding?.end()
+    if (ended === 'exit' && feedError !== undefined) throw feedError.reason
     if (ended === 'exit') ffmpegProcess.requireNotKilled(signal)
     await readersDone.catch((error: unknown) => {
       // If ffmpeg was stopped, a broken stream is the consequence and not an error of its own.
@@ -183,6 +203,31 @@ export async function runFfmpeg(
   } finally {
     clearTimeout(watchdog)
     options.signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** `end` is called after ffmpeg has ended, and resolves to the error that ended ffmpeg, if the feed failed first. */
+function startFeed(
+  { child, kill }: RunningProcess,
+  feed: PipeFeed,
+  first: number,
+): { end: () => Promise<{ reason: unknown } | undefined> } {
+  const over = new AbortController()
+  const pipes = Array.from({ length: feed.count }, (_, index) => child.stdio[FIRST_PIPE_FD + first + index] as Writable)
+  // ffmpeg may end before it has read everything. Its exit explains that better than a broken pipe.
+  for (const pipe of pipes) pipe.on('error', () => undefined)
+  let failure: { reason: unknown } | undefined
+  const done = feed.write(pipes, over.signal).catch((reason: unknown) => {
+    if (over.signal.aborted || pipes.some((pipe) => pipe.errored !== null && pipe.errored === reason)) return
+    failure = { reason }
+    kill()
+  })
+  return {
+    end: async () => {
+      over.abort()
+      await done
+      return failure
+    },
   }
 }
 

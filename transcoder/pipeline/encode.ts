@@ -13,7 +13,7 @@ import { TsMeter } from '../formats/metering/tsMeter.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
-import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult } from '../ffmpeg/run.ts'
+import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
 import { logoPath } from '../source/logoImage.ts'
 import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
@@ -31,7 +31,7 @@ import { writeModeOf, ObjectUpload, type UploadedObject } from '../upload/object
 /** The purpose of the run that makes the outputs. */
 export const ENCODE = 'encode'
 
-const STALL_MS = 60_000
+export const STALL_MS = 60_000
 /**
  * Bytes per second, which any disk reaches. Moving the header of an mp4 to the front rewrites the file without a
  * progress report.
@@ -52,7 +52,18 @@ export interface SegmentPipes {
   requireComplete(source: MediaInfo): void
 }
 
+/** The pieces of a joined source, written to pipes (join/joinFeed.ts). */
+export interface JoinedPieces {
+  pipeFeed: () => PipeFeed
+  /** True while the encoder waits for a piece. */
+  readonly isStarving: boolean
+  /** Progress where the length of the source is not known, 0…1. */
+  readonly fraction: number
+}
+
 export interface EncodeOptions {
+  /** null = the source is one file. */
+  joined?: JoinedPieces | null
   /** Cues to insert into the outputs, if the plan has any. */
   cues?: readonly Cue[] | undefined
   /** Read the streams of a plan with packaging. */
@@ -211,12 +222,18 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], segmentPipes = null, cpuSeconds, damage, onLate, seekable }: EncodeOptions,
+  { cues = [], segmentPipes = null, cpuSeconds, damage, onLate, seekable, joined = null }: EncodeOptions,
   pollGrowth: () => void,
 ): Promise<FfmpegResult> {
   const { engine, loopback, settings, log, progress, controller, workspace } = attempt
   const isRemuxed = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
+  const pipeFeed = joined?.pipeFeed()
+  const firstInput =
+    FIRST_PIPE_FD +
+    plan.outputs.filter(({ container }) => isMultiplexed(container)).length +
+    (segmentPipes?.pipeReaders.length ?? 0)
   const args = ffmpegArgs(plan, {
+    joined: Array.from({ length: pipeFeed?.count ?? 0 }, (_, index) => `pipe:${firstInput + index}`),
     input: loopback.url,
     inputFlags: inputFlags(loopback.url),
     seekable,
@@ -262,13 +279,17 @@ function spawnFfmpeg(
     // For a source without a stated length, only the attempt's own time limit applies.
     limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
     pipeReaders: [...readers, ...(segmentPipes?.pipeReaders ?? [])],
-    isBlocked: () => segmentPipes?.isBlocked === true || isSkipping(),
+    pipeFeed,
+    isBlocked: () => segmentPipes?.isBlocked === true || (joined === null ? isSkipping() : joined.isStarving),
     onLine: damage.onLine,
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
       hasOutput ||= report.outSeconds > 0
-      const fraction = plan.durationSeconds === null ? loopback.readFraction : report.outSeconds / plan.durationSeconds
+      const fraction =
+        plan.durationSeconds === null
+          ? (joined?.fraction ?? loopback.readFraction)
+          : report.outSeconds / plan.durationSeconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
       pollGrowth()
     },
@@ -322,7 +343,7 @@ function attributeToSource(result: FfmpegResult, damage: DamageMonitor, check: (
 }
 
 /** Permanent: another attempt would read the same bytes. */
-function damagedSource(message: string, cause: unknown): TaskError {
+export function damagedSource(message: string, cause: unknown): TaskError {
   return new TaskError('source_damaged', message, { cause })
 }
 
@@ -330,7 +351,7 @@ function truncatedSource(cause: unknown): TaskError {
   return damagedSource('The source is cut off: its index lists more data than the file contains.', cause)
 }
 
-function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {
+export function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {
   if (result.ended === 'stalled')
     throw new TaskError('no_progress', 'The encoder made no progress for too long and was stopped.')
   const failure = explainExit(result)

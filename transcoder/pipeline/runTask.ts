@@ -9,7 +9,7 @@ import { findCues } from '../analysis/findCues.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
-import { damageWarnings, describeDamage } from '../analysis/damage/damageReport.ts'
+import { damageWarnings, describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { lateWarnings, type Late } from './multiplexOutput.ts'
 import { TaskClient } from '../taskApi/taskClient.ts'
 import { ENCODE, encode, requireCompleteSource } from './encode.ts'
@@ -21,6 +21,8 @@ import { LoopbackServer } from '../source/loopbackServer.ts'
 import type { SourceReaderOptions } from '../source/sourceReader.ts'
 import { prepareSource } from '../source/prepareSource.ts'
 import { HeadStart } from './headStart.ts'
+import { JoinedSource } from './join/joinedSource.ts'
+import type { InputsContext } from './join/openInputs.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { JobLog } from './jobLog.ts'
 import { commitSignal, raceAbort } from './abortSignals.ts'
@@ -31,6 +33,7 @@ import { convertLogo } from '../source/logoImage.ts'
 import { measureSource } from '../analysis/measureSource.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
+import { joinedMedia } from '../plan/join/planJoin.ts'
 import { applyCut, cutSource } from '../plan/streams/cut.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
 import { timeLimits, type TimeLimits } from '../plan/estimate/deadline.ts'
@@ -128,7 +131,18 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     cleanups.push(() => headStart.end())
     const sideTasks = new SideTasks(controller)
     const finished = await sideTasks.around(() =>
-      runPipeline(attempt, request, { taskRequest, headStart, sideTasks, outlook: context.outlook, logSender }),
+      runPipeline(attempt, request, {
+        taskRequest,
+        headStart,
+        sideTasks,
+        outlook: context.outlook,
+        logSender,
+        inputs: {
+          source: context.source,
+          onCleanup: (cleanup) => void cleanups.push(cleanup),
+          onSecret: (secret) => void secrets.push(secret),
+        },
+      }),
     )
     context.outlook?.onCommitting()
     // Before the result is reported, so that the log is complete when the job has ended.
@@ -171,6 +185,8 @@ interface Surroundings {
   sideTasks: SideTasks
   outlook: AttemptOutlook | undefined
   logSender: LogSender
+  /** How further inputs are opened. */
+  inputs: Omit<InputsContext, 'attempt' | 'spec'>
 }
 
 /**
@@ -180,7 +196,7 @@ interface Surroundings {
 async function runPipeline(
   attempt: Attempt,
   request: RunRequest,
-  { taskRequest, headStart, sideTasks, outlook, logSender }: Surroundings,
+  { taskRequest, headStart, sideTasks, outlook, logSender, inputs }: Surroundings,
 ): Promise<FinishPost | EstimatePost> {
   const { taskClient, loopback, engine, settings, workspace, progress, log, controller } = attempt
   const task = await taskRequest
@@ -199,28 +215,38 @@ async function runPipeline(
     progress.setPhase('probing')
     if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
     const spec = specOf(task)
-    const { size: sizeBytes } = await prepareSource(attempt, spec)
+    if (spec.inputs !== null) await headStart.end()
+    const joined = spec.inputs === null ? null : await JoinedSource.open({ attempt, spec, ...inputs })
+    const { size: sizeBytes } = joined ?? (await prepareSource(attempt, spec))
     // The wait for a live event to end may have taken hours.
     const began = performance.now()
-    const probed = await headStart.probe(spec.program).catch(async (error: unknown) => {
-      requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
-      await requireUnencrypted(loopback, spec, null, controller.signal)
-      throw error
-    })
+    const probed =
+      joined?.firstMedia ??
+      (await headStart.probe(spec.program).catch(async (error: unknown) => {
+        requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
+        await requireUnencrypted(loopback, spec, null, controller.signal)
+        throw error
+      }))
     const media = withoutUnusedVideo(spec, probed)
     // Read in every attempt: the plan contains the frames at which cues splice, not the cues, which may be megabytes.
-    const sourceCues = carriesCues(spec)
-      ? await findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
-      : null
+    const sourceCues =
+      joined === null && carriesCues(spec)
+        ? await findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
+        : null
     const logo = spec.logo
       ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
       : null
     const reportSource = (analyzed: MediaInfo) =>
       postSource(attempt, task, () => sourceReport(spec, { media: analyzed, found: sourceCues, sizeBytes }))
     // Assumed until the source was checked.
-    let hasCaptions = true
+    let hasCaptions = spec.inputs === null
     const isSeekable = async (): Promise<boolean> => (await loopback.open()).ranges
     const analyzeAndPlan = async () => {
+      if (joined !== null) {
+        const planned = await joined.analyzeAndPlan(task, logo)
+        await reportSource(planned.media)
+        return planned
+      }
       const earlyVideo = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
       const scratchDirs = {
         cwd: workspace.cwd,
@@ -264,14 +290,20 @@ async function runPipeline(
     }
     // An older transcoder stored the plan, but not the source report.
     const followed = storedPlanFor(attempt, task)
-    if (followed !== null) await Promise.all([reportSource(media), headStart.end()])
+    if (followed !== null)
+      await Promise.all([
+        reportSource(followed.join === undefined ? media : joinedMedia(followed.join)),
+        headStart.end(),
+      ])
     const plan = followed ?? (await storePlan(attempt, (await analyzeAndPlan()).plan, hasStoredPlan(task)))
     await requireOutputSpace(attempt, plan)
     const seekable = await isSeekable()
-    const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
-    const cues = cutCues(sourceCues, plan.cut)?.cues ?? []
+    const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
+    const known = ofPieces ?? media
+    const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+    const cues = joined?.cues(plan) ?? cutCues(sourceCues, plan.cut)?.cues ?? []
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
-    const limits = timeLimits(plan, media, {
+    const limits = timeLimits(plan, known, {
       vcpus: settings.machine.vcpus,
       sourceBytes: sizeBytes,
       outputBytes,
@@ -279,7 +311,8 @@ async function runPipeline(
     if (limits !== null)
       deadlineTimer = setTimeout(abortOverdue, remainingWallMs(limits, performance.now() - began), controller, limits)
 
-    const beginning = await beginningOf(loopback, media, controller.signal)
+    const beginning = await beginningOf(loopback, known, controller.signal)
+    const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
     loopback.stopCaching()
     progress.setPhase('transcoding')
     const timing = {
@@ -289,15 +322,16 @@ async function runPipeline(
     }
     const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, timing)
     const damage = new DamageMonitor({
-      media,
+      media: known,
       plan,
       startSeconds: timing.startSeconds,
-      begunWithin: begunWithin(beginning, media),
+      begunWithin: begunWithin(beginning, known),
       limit: spec.maxSourceErrors,
       onExceeded: (error) => controller.abort(error),
     })
     const late: Late[] = []
     const encoded = await encode(attempt, plan, used, {
+      joined: pieces,
       damage,
       onLate: (each) => late.push(each),
       cues,
@@ -308,7 +342,9 @@ async function runPipeline(
       cpuSeconds: limits?.cpuSeconds,
     })
     progress.onEncodeEnd()
-    const warnings = mergeWarnings(plan.warnings, [...reportDamage(log, damage), ...lateWarnings(late)])
+    if (pieces !== null) segments?.takeText(pieces)
+    const found = pieces?.damage ?? damage.summary()
+    const warnings = mergeWarnings(plan.warnings, [...reportDamage(log, found), ...lateWarnings(late)])
     // The log is sent while the last uploads end.
     void logSender.send(LOG_MS)
 
@@ -358,8 +394,7 @@ function withScan(source: MediaInfo, measured: MediaInfo): MediaInfo {
   return { ...source, video: { ...source.video, scan: measured.video.scan } }
 }
 
-function reportDamage(log: Log, damage: DamageMonitor): Warning[] {
-  const found = damage.summary()
+function reportDamage(log: Log, found: DamageSummary): Warning[] {
   if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
   return damageWarnings(found)
 }

@@ -48,8 +48,6 @@ export function planJob(
   sourceCues: SourceCues | null = null,
   logo: LogoImage | null = null,
 ): Plan {
-  if (requested.inputs !== null)
-    throw new TaskError('unsupported_combination', 'This version cannot join several inputs yet.', { field: 'inputs' })
   const media = cutSource(requested, withoutUnusedVideo(requested, probed))
   const { video } = media
   const request = new PlanContext(requested, media, features)
@@ -213,7 +211,7 @@ function planVideo(
   }
 }
 
-function warnSource(context: PlanContext, picture: SourceVideo): void {
+export function warnSource(context: PlanContext, picture: SourceVideo): void {
   const { conversion, primaries, transfer } = picture
   if (conversion === 'none') return
   if (!context.features.zscale) {
@@ -266,7 +264,7 @@ function withLadderField(warning: Warning): Warning {
   return warning.field?.startsWith('videoProfiles[') === true ? { ...warning, field: 'ladder' } : warning
 }
 
-function uniqueWarnings(warnings: readonly Warning[]): Warning[] {
+export function uniqueWarnings(warnings: readonly Warning[]): Warning[] {
   const seen = new Map(
     warnings.map((warning) => [`${warning.code} ${warning.field ?? ''} ${warning.message}`, warning]),
   )

@@ -15,7 +15,7 @@ import { outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 
 /** Placeholder: no output has video, so nothing reads it. */
-const NO_VIDEO: SourceVideo = {
+export const NO_VIDEO: SourceVideo = {
   rgb: false,
   width: 0,
   height: 0,

@@ -44,14 +44,15 @@ export class Segmenter {
   /** Readers of `pipe:` 3 and up, in the order of the plan's streams. */
   readonly pipeReaders: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
-  readonly captions = new CaptionDecoder()
+  captions: Pick<CaptionDecoder, 'end'>
   /** The source's text subtitles, in the order of the plan, once their streams have ended. */
-  readonly subtitles: SubtitleText[] = []
+  subtitles: SubtitleText[] = []
   /** JPEGs, once their streams have ended; null = they are incomplete. */
   sheets: Uint8Array[] | null = null
   posters: Uint8Array[] | null = null
   readonly #attempt: Attempt
   readonly #plan: Plan
+  readonly #captionDecoder = new CaptionDecoder()
   readonly #packaging: PackagingPlan
   readonly #uploads: UploadQueue
   readonly #tar: TarUpload | null
@@ -79,6 +80,7 @@ export class Segmenter {
     const { taskClient, limiter, controller } = attempt
     this.#attempt = attempt
     this.#plan = plan
+    this.captions = this.#captionDecoder
     this.#packaging = plan.packaging
     this.#attemptDirectory = attemptDirectory(task.job_id, task.attempt)
     this.#cues = cues
@@ -100,6 +102,12 @@ export class Segmenter {
   /** The name of the attempt's directory, which is below that of each track. */
   get attemptDirectory(): string {
     return this.#attemptDirectory
+  }
+
+  /** The text of a joined source, which is read by other processes. */
+  takeText({ captions, subtitles }: Pick<Segmenter, 'captions' | 'subtitles'>): void {
+    this.captions = captions
+    this.subtitles = subtitles
   }
 
   /** Uploads sidecar files. */
@@ -163,7 +171,8 @@ export class Segmenter {
       case 'rendition':
         return (readable) => this.#writeRendition(readable, stream, position)
       case 'captions':
-        return (readable) => readCaptions(readable, this.captions, Math.round(this.secondsBefore * TICKS_PER_SECOND))
+        return (readable) =>
+          readCaptions(readable, this.#captionDecoder, Math.round(this.secondsBefore * TICKS_PER_SECOND))
       case 'subtitles':
         return async (readable) => void (this.subtitles[stream.track] = await readSubtitles(readable))
       case 'thumbnails':

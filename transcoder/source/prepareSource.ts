@@ -19,16 +19,17 @@ import { DiskQuota } from './diskQuota.ts'
 /** The rest of the free space is left for the outputs. */
 const DOWNLOAD_SHARE = 0.5
 
-/** Opens the source. Afterwards the loopback server serves media, with random access if that is possible at all. */
+/** `name`: of its directory, if it needs one. Opens the source. Afterwards the loopback server serves media, with random access if that is possible at all. */
 export async function prepareSource(
   attempt: Attempt,
   { allowHlsSource }: Pick<JobSpec, 'allowHlsSource'>,
+  name = 'source',
 ): Promise<{ size: number | null }> {
   const { engine, loopback, workspace, log, controller } = attempt
   const { size, ranges, head } = await loopback.open()
   const isPlaylist = allowHlsSource && isHls(head)
   if (!isPlaylist && ranges) return { size }
-  const directory = join(workspace.root, 'source')
+  const directory = join(workspace.root, name)
   await mkdir(directory, { mode: 0o700 })
   await grantTraversal(directory, engine.sandbox?.user ?? null)
   const path = isPlaylist ? await hlsFile(attempt, directory) : await downloadToDisk(attempt, size, directory)
@@ -41,7 +42,7 @@ export async function prepareSource(
   return { size: (await loopback.open()).size }
 }
 
-function isHls(head: Uint8Array): boolean {
+export function isHls(head: Uint8Array): boolean {
   return Buffer.from(head)
     .toString('utf8')
     .replace(/^\uFEFF/, '')

@@ -66,6 +66,15 @@ export async function audioShifts(path: string, origin: number): Promise<[number
   return [at(WINDOW), at(output.length - 3 * WINDOW)]
 }
 
+/** The same at chosen places of the output: sample `place` should be sample `origin` of the clip's audio. */
+export async function audioShiftsAt(
+  path: string,
+  places: readonly { place: number; origin: number }[],
+): Promise<number[]> {
+  const [output, original] = [await audioSamples(path), await originalAudio()]
+  return places.map(({ place, origin }) => bestShift(output, original, place, origin - place))
+}
+
 export async function sampleCount(path: string): Promise<number> {
   return (await audioSamples(path)).length
 }

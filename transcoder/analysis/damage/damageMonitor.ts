@@ -26,9 +26,12 @@ import {
   type Gap,
 } from './damageReport.ts'
 
+/** What is decoded, and which encoders run in the same process. */
+export type DecodedPlan = Pick<Plan, 'outputs' | 'packaging' | 'audioFiles' | 'sourceAudio'>
+
 export interface DamageMonitorOptions {
   media: MediaInfo
-  plan: Plan
+  plan: DecodedPlan
   /** The time in the source at which the outputs begin. */
   startSeconds: number
   /** Indexes of streams that begin within a frame or a group of pictures (streamBeginning.ts). */
@@ -330,14 +333,14 @@ export class DamageMonitor {
   }
 }
 
-function usedStreams(media: MediaInfo, { sourceAudio }: Plan): (VideoStream | AudioStream)[] {
+function usedStreams(media: MediaInfo, { sourceAudio }: Pick<Plan, 'sourceAudio'>): (VideoStream | AudioStream)[] {
   return [
     ...(media.video === null ? [] : [media.video]),
     ...media.audio.filter(({ number }) => sourceAudio.includes(number)),
   ]
 }
 
-function tracksOf(plan: Plan): AudioPlan[] {
+function tracksOf(plan: DecodedPlan): AudioPlan[] {
   return [
     ...plan.outputs.flatMap(({ audio }) => audio),
     ...(plan.packaging?.renditions ?? []).flatMap(({ audio }) => audio),
@@ -346,7 +349,7 @@ function tracksOf(plan: Plan): AudioPlan[] {
 }
 
 /** ffmpeg's decoders are named after their codec, and so are some of its encoders. */
-function logContextOf(media: MediaInfo, plan: Plan): LogContext {
+function logContextOf(media: MediaInfo, plan: DecodedPlan): LogContext {
   const videos = [
     ...plan.outputs.map(({ video }) => video.codec),
     ...(plan.packaging?.renditions ?? []).flatMap(({ video }) => video?.codec ?? []),

@@ -38,6 +38,24 @@ export function totalEvents({ packets, frames, messages, gaps }: Omit<DamageSumm
   return Math.max(packets.count + frames.count, messages.count) + gaps.length
 }
 
+/** Of all pieces of a joined source; their times are those of the outputs already. */
+export function joinDamage(pieces: readonly DamageSummary[]): DamageSummary {
+  const counted = (of: (found: DamageSummary) => EventCount): EventCount => ({
+    count: pieces.reduce((sum, found) => sum + of(found).count, 0),
+    seconds: pieces.flatMap((found) => of(found).seconds),
+  })
+  return {
+    packets: counted(({ packets }) => packets),
+    frames: counted(({ frames }) => frames),
+    messages: {
+      ...counted(({ messages }) => messages),
+      first: pieces.find(({ messages }) => messages.first !== '')?.messages.first ?? '',
+    },
+    gaps: pieces.flatMap(({ gaps }) => gaps),
+    total: pieces.reduce((sum, { total }) => sum + total, 0),
+  }
+}
+
 /** Empty for an undamaged source. */
 export function damageWarnings(found: DamageSummary): Warning[] {
   const { packets, frames, messages, gaps } = found

@@ -21,11 +21,15 @@ export interface CutReading {
 }
 
 /** `seekable`: the source can be read at any position. */
-export function readCut(plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'>>, seekable: boolean): CutReading {
+export function readCut(
+  plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'>> & { hasCaptions?: boolean },
+  seekable: boolean,
+): CutReading {
   const cut = plan.cut ?? null
   if (cut === null || !seekable || cut.seekOriginSeconds === null) return { seek: null, cut }
   const { frames, startSeconds } = cut
-  const runIn = plan.packaging?.textTracks === true ? CAPTION_RUN_IN_SECONDS : RUN_IN_SECONDS
+  const hasCaptions = plan.hasCaptions ?? plan.packaging?.textTracks === true
+  const runIn = hasCaptions ? CAPTION_RUN_IN_SECONDS : RUN_IN_SECONDS
   const skipped =
     frames === null
       ? Math.floor(startSeconds - runIn)

@@ -6,7 +6,8 @@ import { readCut } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
-import { audioSpecifier, videoSpecifier } from '../streams/programSelection.ts'
+import { audioPad, videoPad } from '../streams/programSelection.ts'
+import { joinedFrameFilters, joinedInputArgs } from './pieceArgs.ts'
 import { plannedFiles } from '../model/plannedFiles.ts'
 import {
   captionArgs,
@@ -23,8 +24,10 @@ import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan, VideoPlan } from '../model/plan.ts'
 
 export interface ArgvTargets {
-  /** Address or `file:` URL of the source. */
+  /** Address or `file:` URL of the source. Not used by the plan of a joined source. */
   input: string
+  /** `pipe:` and a descriptor: the frames of a joined source, then each of its audio streams (pieceArgs.ts). */
+  joined?: readonly string[]
   /** Security flags, placed before the input (ffmpeg/inputAllowlist.ts). */
   inputFlags: readonly string[]
   /**
@@ -57,14 +60,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...['-loglevel', 'repeat+level+verbose', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
     ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
     ...threads,
-    ...ends.inputFlags,
-    // The AC-3 decoder applies dynamic range compression by default. The output should keep the source's dynamics.
-    ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
-    // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
-    ...(seek ?? (plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)])),
-    // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
-    ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
-    ...['-i', ends.input],
+    ...inputArgs(plan, ends, seek),
     ...logoInput(plan, ends),
     ...filterGraphs(plan).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
@@ -79,6 +75,20 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
       fileTarget(ends.outputs[plan.outputs.length + position]),
     ]),
     ...segmentedArgs(plan, ends, threads),
+  ]
+}
+
+function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null): string[] {
+  if (plan.join !== undefined) return joinedInputArgs(plan.join, ends.joined ?? [])
+  return [
+    ...ends.inputFlags,
+    // The AC-3 decoder applies dynamic range compression by default. The output should keep the source's dynamics.
+    ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
+    // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
+    ...(seek ?? (plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)])),
+    // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
+    ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
+    ...['-i', ends.input],
   ]
 }
 
@@ -109,13 +119,13 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
         ends.cores,
       ),
     ]),
-    ...(plan.packaging?.textTracks === true
+    ...(plan.packaging?.textTracks === true && plan.join === undefined
       ? captionArgs(
           plan,
           pipe(({ kind }) => kind === 'captions'),
         )
       : []),
-    ...(plan.packaging?.subtitles ?? []).flatMap(({ stream }, track) =>
+    ...(plan.join === undefined ? (plan.packaging?.subtitles ?? []) : []).flatMap(({ stream }, track) =>
       subtitleArgs(
         plan,
         stream,
@@ -160,9 +170,11 @@ function filterGraphs(plan: Plan): string[] {
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
+  const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
+  const sources = plan.join === undefined ? 1 : plan.join.audio.length + 1
   const audio = plan.sourceAudio.map((stream) =>
     buildSharedGraph(
-      `[${audioSpecifier(plan.pids, stream)}]`,
+      `[${audioPad(plan, stream)}]`,
       tracks
         .filter(({ track }) => track.sourceStream === stream)
         .map(({ track, label, more }) => ({ filters: [...audioFilters(track, plan.cut), ...more], label })),
@@ -171,16 +183,20 @@ function filterGraphs(plan: Plan): string[] {
   )
   return [
     [
-      ...buildSharedGraph(`[${videoSpecifier(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
+      ...buildSharedGraph(
+        `[${videoPad(plan)}]`,
+        [...video, ...thumbnailBranches(plan)].map((branch) => ({ ...branch, filters: [...tags, ...branch.filters] })),
+        'split',
+      ),
       // The logo is drawn on the finished frame, so that bars, rotation and fields do not move it.
-      ...buildSharedGraph('[1:v:0]', logos, 'split'),
+      ...buildSharedGraph(`[${sources}:v:0]`, logos, 'split'),
       ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
     ],
     ...audio,
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
 }
 
-/** The logo is input 1: a file that this program wrote, read by one demuxer and one decoder. */
+/** The logo is the last input: a file that this program wrote, read by one demuxer and one decoder. */
 function logoInput(plan: Plan, ends: ArgvTargets): string[] {
   if (muxedEncodes(plan).every(({ video }) => (video?.logo ?? null) === null)) return []
   return [

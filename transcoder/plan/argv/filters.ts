@@ -9,13 +9,17 @@ import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
 import { audioEncodings } from '../codecs.ts'
 import type { AudioPlan, CutPlan, LogoPlan, Plan, VideoPlan } from '../model/plan.ts'
+import type { PieceVideoPlan } from '../model/joinPlan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
 import { centre } from '../video/evenNumbers.ts'
 import { scaleFilters, toneMapFilters } from './scaleFilters.ts'
 
+/** How the frames of a source are read: a whole plan, or that of a piece. */
+export type FrameSource = Pick<Plan, 'cut' | 'picture' | 'fields' | 'scaler'>
+
 /** mode is always given: bwdif's default is one frame per field. */
-function deinterlacer(plan: Plan, video: VideoPlan): string[] {
+function deinterlacer(plan: FrameSource, video: PieceVideoPlan): string[] {
   const { parity, frames, clearFlag } = plan.fields
   switch (video.deinterlace) {
     case 'none':
@@ -41,18 +45,18 @@ function deinterlacer(plan: Plan, video: VideoPlan): string[] {
 const WEAVE_MODES = { tff: 'interleave_top', bff: 'interleave_bottom' } as const
 
 /** Weaves alternate lines of two frames into one, at half the rate. The low-pass keeps fine lines from flickering. */
-function weaveFilter(video: VideoPlan): string[] {
+function weaveFilter(video: PieceVideoPlan): string[] {
   if (video.scan === 'progressive' || video.deinterlace !== 'fields') return []
   return ['format=yuv420p', `tinterlace=mode=${WEAVE_MODES[video.scan]}:flags=low_pass_filter`]
 }
 
 /** Each frame twice, where the codec cannot signal half the rate. */
-function repeatFilter({ frameRate, pictureRate }: VideoPlan): string[] {
+function repeatFilter({ frameRate, pictureRate }: PieceVideoPlan): string[] {
   return sameRatio(frameRate, pictureRate) ? [] : [`fps=${frameRate.num}/${frameRate.den}:start_time=0`]
 }
 
 /** Deinterlacing and the output's frame rate. */
-export function sourceFrameFilters(plan: Plan, video: VideoPlan): string[] {
+export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): string[] {
   // Fields that are woven together later are separate frames until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
   const rate = { num: video.pictureRate.num * perFrame, den: video.pictureRate.den }
@@ -63,11 +67,11 @@ export function sourceFrameFilters(plan: Plan, video: VideoPlan): string[] {
 }
 
 /** Rotation, mirroring and cropping. */
-export function frameRateFilters(plan: Plan, video: VideoPlan): string[] {
+export function frameRateFilters(plan: FrameSource, video: PieceVideoPlan): string[] {
   return [...TRANSPOSE[video.turn], ...FLIP[video.mirror], ...crop(plan, video)]
 }
 
-export function videoFilters(plan: Plan, video: VideoPlan): string[] {
+export function videoFilters(plan: FrameSource, video: PieceVideoPlan): string[] {
   const { color } = video
   const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
   const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
@@ -102,12 +106,12 @@ const TRANSPOSE = {
 const FLIP = { none: [], horizontal: ['hflip'], vertical: ['vflip'] } as const
 
 /** Size in pixels of the upright source after the job's rotation. */
-function turnedSize(plan: Plan, video: VideoPlan): [width: number, height: number] {
+function turnedSize(plan: FrameSource, video: PieceVideoPlan): [width: number, height: number] {
   const { width, height } = plan.picture
   return video.turn === 90 || video.turn === 270 ? [height, width] : [width, height]
 }
 
-function crop(plan: Plan, video: VideoPlan): string[] {
+function crop(plan: FrameSource, video: PieceVideoPlan): string[] {
   const [width, height] = turnedSize(plan, video)
   if (video.cropWidth === width && video.cropHeight === height) return []
   return [`crop=w=${video.cropWidth}:h=${video.cropHeight}`]
@@ -117,7 +121,7 @@ function crop(plan: Plan, video: VideoPlan): string[] {
  * pad converts the colour to limited range: 0xffffff becomes a luma of 235. In HDR that would be far too bright, so the
  * maximum is SDR white.
  */
-function limitedRangeGrey({ picture: { hdr } }: Plan, percent: number): string {
+function limitedRangeGrey({ picture: { hdr } }: FrameSource, percent: number): string {
   const white = hdr === null ? 1 : WHITE_SIGNAL[hdr.transfer]
   const level = Math.round((percent * 255 * white) / 100)
     .toString(16)

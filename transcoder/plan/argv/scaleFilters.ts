@@ -2,7 +2,8 @@
 // Not in charge of: choosing the colours (color.ts), the other filters (filters.ts).
 import { preservesPixels, preservesSize, scaledFrom } from '../video/color.ts'
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
-import type { ColorTags, Plan, VideoPlan } from '../model/plan.ts'
+import type { PieceVideoPlan } from '../model/joinPlan.ts'
+import type { ColorTags, Plan } from '../model/plan.ts'
 
 /** PQ and HLG to BT.709 in linear light. All later filters read limited-range BT.709. */
 export function toneMapFilters({ picture }: Pick<Plan, 'picture'>): string[] {
@@ -20,7 +21,7 @@ export function toneMapFilters({ picture }: Pick<Plan, 'picture'>): string[] {
 }
 
 /** An output's size and colours, in one step where no quality is lost. Empty where the pixels stay unchanged. */
-export function scaleFilters(plan: Plan, video: VideoPlan): string[] {
+export function scaleFilters(plan: Pick<Plan, 'picture' | 'scaler'>, video: PieceVideoPlan): string[] {
   const { picture } = plan
   const { color } = video
   if (preservesPixels(picture, video, color)) return []
@@ -72,7 +73,7 @@ export function transferName(transfer: string): string {
 }
 
 /** Converts colours at the smaller of the two sizes. */
-function scaleThenConvert(video: VideoPlan, scaler: readonly string[], converter: readonly string[]): string[] {
+function scaleThenConvert(video: PieceVideoPlan, scaler: readonly string[], converter: readonly string[]): string[] {
   const enlarges = video.pictureWidth * video.pictureHeight > video.cropWidth * video.cropHeight
   return enlarges ? [...converter, ...scaler] : [...scaler, ...converter]
 }

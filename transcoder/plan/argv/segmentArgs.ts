@@ -217,7 +217,7 @@ export function subtitleArgs(plan: Pick<Plan, 'cut'>, stream: number, target: st
 }
 
 /** The source's video unchanged, on the same clock as all transport streams. */
-export function captionArgs(plan: Plan, target: string): string[] {
+export function captionArgs(plan: Pick<Plan, 'cut' | 'pids'>, target: string): string[] {
   return [
     ...['-map', videoSpecifier(plan.pids), '-map_metadata', '-1', '-map_chapters', '-1', '-c:v', 'copy', '-copyinkf:v'],
     ...copyCutArgs(plan.cut),

@@ -96,7 +96,7 @@ export function planChannelMix(profile: AudioProfile, stream: AudioStream): Deci
   const warnings = withoutEffect(profile, stream, channels)
   if (channels === null)
     return { value: mixByPosition(profile), warnings: [...warnings, layoutUnknown(profile, stream)] }
-  const limited = stream.channels > profile.channels
+  const limited = stream.channels > profile.channels || stream.isMixed === true
   if (profile.channels === 6) {
     const gains = toSurround(channels)
     return {

@@ -31,7 +31,8 @@ export function timeLimits(
   const seconds = plan.durationSeconds
   if (seconds === null) return null
   // What is before a cut may have to be decoded as well.
-  const decoded = seconds + (plan.cut?.startSeconds ?? 0)
+  const parts = plan.join?.pieces ?? [plan]
+  const decoded = parts.reduce((sum, { cut }) => sum + (cut?.startSeconds ?? 0), seconds)
   const cpu = decoded * cpuSecondsPerSecond(plan, media) * FACTOR
   const bytes = SOURCE_READS * (sourceBytes ?? 0) + outputBytes
   return {

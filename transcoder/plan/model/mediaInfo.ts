@@ -108,6 +108,8 @@ export interface AudioStream {
   dialnorm: number | null
   /** null where there are none or they were not read (streamDetails.ts). */
   downmixLevels: DownmixLevels | null
+  /** Channels have been added to those of this stream, so that its peaks may exceed full scale; missing = no. */
+  isMixed?: boolean
   /** Empty where it was not measured (transcoder/analysis/measureLoudness.ts). */
   loudness: MeasuredLoudness[]
   startSeconds: number | null

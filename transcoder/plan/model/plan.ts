@@ -7,6 +7,7 @@ import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
 import type { BitrateMode, Quality, TsServiceSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
+import type { JoinPlan } from './joinPlan.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
 
@@ -314,6 +315,8 @@ export interface Plan {
   engine?: { version: string; build: string; features: Record<string, boolean> } | undefined
   /** null = all of the source. Missing in the plan of an earlier version. */
   cut?: CutPlan | null | undefined
+  /** The pieces that the source is joined from; missing = it is one file. */
+  join?: JoinPlan | undefined
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null
   /** Duration of the longest output in seconds; null where the source does not state it. */

@@ -51,7 +51,8 @@ function describeChannels(video: VideoStream): string {
   return video.captionChannels.length === 0 ? '' : ` (${video.captionChannels.join(', ')})`
 }
 
-function captionObstacle({ spec, features }: PlanContext, video: VideoStream, rate: RateChange): string | null {
+function captionObstacle({ spec, features, media }: PlanContext, video: VideoStream, rate: RateChange): string | null {
+  if (media.formats.includes('joined')) return 'the source is joined from several inputs'
   if (rate.rebuilt) return 'the output’s frames are assembled from the source’s fields'
   const sameCadence = sameRatio(rate.from, rate.to) && !video.variableFrameRate
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))

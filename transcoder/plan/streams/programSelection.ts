@@ -59,3 +59,12 @@ export function audioSpecifier(pids: Plan['pids'], number: number): string {
   const pid = pids?.audio[number]
   return pid === undefined ? `0:a:${number - 1}` : `0:i:${pid}`
 }
+
+/** Of a joined source, every stream is an input of its own. */
+export function videoPad({ join, pids }: Pick<Plan, 'join' | 'pids'>): string {
+  return join === undefined ? videoSpecifier(pids) : '0:V:0'
+}
+
+export function audioPad({ join, pids }: Pick<Plan, 'join' | 'pids'>, number: number): string {
+  return join === undefined ? audioSpecifier(pids, number) : `${number - (join.canvas === null ? 1 : 0)}:a:0`
+}

@@ -7,7 +7,7 @@ import type { TextTrackPlan } from '../model/plan.ts'
 /** Codecs whose text ffmpeg decodes. All other subtitles are bitmaps or teletext. */
 const TEXT_CODECS = new Set(['mov_text', 'subrip', 'srt', 'webvtt', 'ass', 'ssa', 'text'])
 /** Each track needs a pipe. More than any real programme has. */
-const MAX_TRACKS = 32
+export const MAX_TRACKS = 32
 
 /**
  * Streams of the source that become tracks. The others give a warning (droppedStreams.ts). Smooth manifests list none.

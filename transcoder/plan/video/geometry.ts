@@ -22,7 +22,7 @@ export interface UprightSize {
 
 const SQUARE = ratio(1, 1)
 /** A difference of 1 % is not visible, and square pixels work in every player. */
-const SQUARE_TOLERANCE = 0.01
+export const SQUARE_TOLERANCE = 0.01
 /** Display aspects that an MPEG-2 sequence header can signal besides square samples (ISO/IEC 13818-2 table 6-3). */
 const mpeg2Displays: readonly Rational[] = [ratio(4, 3), ratio(16, 9), ratio(221, 100)]
 const barDisplays: readonly Rational[] = [ratio(4, 3), ratio(16, 9)]
@@ -65,7 +65,7 @@ function isRotatedFrame({ width, height }: VideoProfile, { frameTurned, frameAsp
 }
 
 /** The largest even image of display aspect `image` in a frame of display aspect `frame`. */
-function fitInside(
+export function fitInside(
   width: number,
   height: number,
   image: Rational,

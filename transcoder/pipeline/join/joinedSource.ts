@@ -1,0 +1,70 @@
+// In charge of: the source of a job with `inputs`, in the steps that an attempt takes with any source.
+// Not in charge of: those steps (runTask.ts), the inputs themselves (openInputs.ts).
+import type { TaskDescription } from '#contract/task/protocol.ts'
+import type { Cue, CueFindings } from '../../formats/scte35/cueScan.ts'
+import type { LogoImage, MediaInfo } from '../../plan/model/mediaInfo.ts'
+import type { Plan } from '../../plan/model/plan.ts'
+import { TaskError } from '#contract/taskError.ts'
+import { postPreview } from '../attemptReports.ts'
+import { JoinFeed } from './joinFeed.ts'
+import {
+  analyzeInputs,
+  cuesOf,
+  findInputCues,
+  openInputs,
+  planInputs,
+  type InputsContext,
+  type OpenInput,
+} from './openInputs.ts'
+
+export class JoinedSource {
+  readonly #context: InputsContext
+  readonly #inputs: readonly OpenInput[]
+  readonly #found: readonly (CueFindings | null)[]
+
+  private constructor(context: InputsContext, inputs: readonly OpenInput[], found: readonly (CueFindings | null)[]) {
+    this.#context = context
+    this.#inputs = inputs
+    this.#found = found
+  }
+
+  static async open(context: InputsContext): Promise<JoinedSource> {
+    const inputs = await openInputs(context)
+    return new JoinedSource(context, inputs, await findInputCues(context, inputs))
+  }
+
+  /** Of all inputs; null where one does not state it. */
+  get size(): number | null {
+    const sizes = this.#inputs.map(({ sizeBytes }) => sizeBytes)
+    return sizes.every((bytes) => bytes !== null) ? sizes.reduce((sum, bytes) => sum + bytes, 0) : null
+  }
+
+  /** The first input as it was probed. */
+  get firstMedia(): MediaInfo {
+    return this.#inputs[0]!.media
+  }
+
+  /** The poster shows the longest piece. */
+  async analyzeAndPlan(task: TaskDescription, logo: LogoImage | null): Promise<{ media: MediaInfo; plan: Plan }> {
+    const { attempt } = this.#context
+    const joined = await analyzeInputs(this.#context, this.#inputs)
+    const piece = joined.join.canvas?.piece ?? 0
+    const { loopback, media } = this.#inputs[piece]!
+    await postPreview({ ...attempt, loopback }, task, media)
+    const plan = planInputs(this.#context, joined, this.#found, logo)
+    return { media: joined.media, plan }
+  }
+
+  cues({ join }: Plan): readonly Cue[] {
+    return join === undefined ? [] : (cuesOf(join, this.#found)?.cues ?? [])
+  }
+
+  /** Bytes that are read from now on are not cached. */
+  feed({ join }: Plan, cpuSeconds: number | undefined): JoinFeed {
+    const { attempt, spec } = this.#context
+    if (join?.pieces.length !== this.#inputs.length)
+      throw new TaskError('protocol_mismatch', 'The stored plan is not one of a joined source.')
+    for (const { loopback } of this.#inputs) loopback.stopCaching()
+    return new JoinFeed(attempt, join, this.#inputs, { only: 'all', limit: spec.maxSourceErrors, cpuSeconds })
+  }
+}

@@ -1,0 +1,171 @@
+// In charge of: joining the pieces of a source: their common format, the part that each contributes, and the joined
+// source on which all other decisions are made.
+// Not in charge of: formats of frames (canvas.ts), audio (joinedAudio.ts), the outputs (planJob.ts).
+import type { Warning } from '#contract/errors.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { TaskError } from '#contract/taskError.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { isDolbyDigital } from '../codecs.ts'
+import { ALL_FEATURES, type EngineFeatures } from '../model/engineFeatures.ts'
+import type { CanvasPlan, JoinPlan, PiecePlan } from '../model/joinPlan.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import { PlanContext } from '../planContext.ts'
+import { uniqueWarnings, warnSource } from '../planJob.ts'
+import { NO_VIDEO } from '../planWithoutVideo.ts'
+import { needsDeepProbe, requireStreamCount } from '../streams/audioStreamCount.ts'
+import { planCut } from '../streams/cut.ts'
+import { warnDroppedStreams } from '../streams/droppedStreams.ts'
+import { outputDuration, outputStartSeconds, videoOffset } from '../streams/outputTiming.ts'
+import { requireProgram, usedPids } from '../streams/programSelection.ts'
+import { textSubtitleStreams } from '../streams/textSubtitles.ts'
+import { canvasVideo, planCanvas, planPieceVideo, readPieceVideo } from './canvas.ts'
+import { joinAudio, joinedStream } from './joinedAudio.ts'
+import { joinCaptions, joinSubtitles } from './joinedText.ts'
+import { inPiece, joinWarnings, MAX_WARNINGS, pieceField, pieceSpec } from './pieceSpec.ts'
+
+export interface JoinedSource {
+  join: JoinPlan
+  /** The pieces as one source, for every decision about the outputs. */
+  media: MediaInfo
+  /** The job for the joined source, as if it were one file. */
+  spec: JobSpec
+  warnings: Warning[]
+}
+
+/** `pieces`: the parts of the inputs that are used (streams/cut.ts), analysed. Throws TaskError. */
+export function planJoin(
+  spec: JobSpec,
+  pieces: readonly MediaInfo[],
+  features: EngineFeatures = ALL_FEATURES,
+): JoinedSource {
+  const contexts = pieces.map((media, piece) => new PlanContext(pieceSpec(spec, piece, media), media, features))
+  requireSameKind(pieces)
+  const lengths = pieces.map((media, piece) => lengthOf(contexts[piece]!, media))
+  const longest = lengths.reduce<number>(
+    (best, seconds, piece) => ((seconds ?? 0) > (lengths[best] ?? 0) ? piece : best),
+    0,
+  )
+  const videos = pieces.flatMap(({ video }, piece) =>
+    video === null ? [] : [inPiece(piece, () => readPieceVideo(contexts[piece]!, video))],
+  )
+  const canvas = videos.length === 0 ? null : planCanvas(videos, longest)
+  const joined = new PlanContext(spec, pieces[longest]!, features)
+  const audio = joinAudio(joined, pieces, longest)
+  const subtitles = joinSubtitles(spec, pieces)
+  const captions = canvas === null ? null : joinCaptions(joined, pieces)
+  const plans = pieces.map((media, piece): PiecePlan =>
+    inPiece(piece, () => {
+      const context = contexts[piece]!
+      requireProgram(context)
+      requireStreamCount(context)
+      const video = videos[piece]
+      const carriedText = textSubtitleStreams(spec, media)
+      context.warn(...warnDroppedStreams(media, [], carriedText))
+      if (video !== undefined) warnSource(context, video.picture)
+      const cut = planCut(context, video?.rate ?? null)
+      const ofAudio = audio.pieces[piece]!
+      const numbers = ofAudio.flatMap((each) => each?.stream ?? [])
+      const seconds = lengths[piece] ?? null
+      return {
+        cut,
+        startSeconds: outputStartSeconds(context.spec, media),
+        videoOffsetSeconds: videoOffset(context.spec, media, features),
+        pids: usedPids(media),
+        picture: video?.picture ?? NO_VIDEO,
+        fields: video?.fields.fields ?? { parity: 'auto', frames: 'interlaced', clearFlag: false },
+        scaler: features.zscale ? 'zscale' : 'scale',
+        disableDrc: media.audio.some((stream) => numbers.includes(stream.number) && isDolbyDigital(stream)),
+        deepProbe: needsDeepProbe(context.spec, media),
+        video: video === undefined || canvas === null ? null : planPieceVideo(video, canvas, piece),
+        audio: ofAudio,
+        frames: canvas === null || seconds === null ? null : framesOf(cut, media, seconds, canvas),
+        durationSeconds: seconds,
+        hasFixedEnd: cut?.endSeconds != null,
+        captions: captions?.pieces[piece] ?? false,
+        subtitles: subtitles.pieces[piece]!,
+      }
+    }),
+  )
+  const join = { canvas, audio: audio.tracks, pieces: plans }
+  const media = joinedMedia(join)
+  const { masteringDisplay = null, contentLight = null } = videos[longest]?.video ?? {}
+  return {
+    join,
+    media: {
+      ...media,
+      video: media.video === null ? null : { ...media.video, masteringDisplay, contentLight, ...captions?.video },
+      audio: audio.streams.map((stream, position) => ({
+        ...media.audio[position]!,
+        ...stream,
+        durationSeconds: media.durationSeconds,
+      })),
+      other: subtitles.streams,
+    },
+    spec: { ...audio.spec, cut: null, inputs: null, program: null, expectedAudioStreams: null, detelecine: false },
+    warnings: uniqueWarnings([
+      ...joinWarnings(contexts.map(({ warnings }) => warnings)),
+      ...joined.warnings.slice(0, MAX_WARNINGS),
+    ]),
+  }
+}
+
+/** The pieces as one source, as far as a plan says. */
+export function joinedMedia({ canvas, audio, pieces }: JoinPlan): MediaInfo {
+  const seconds = totalSeconds(pieces, canvas)
+  return {
+    formats: ['joined'],
+    durationSeconds: seconds,
+    startSeconds: 0,
+    sizeBytes: null,
+    video: canvas === null ? null : canvasVideo(canvas, seconds),
+    audio: audio.map(({ channels }, position) => ({ ...joinedStream(channels, position), durationSeconds: seconds })),
+    program: null,
+    programs: [],
+    other: [],
+  }
+}
+
+/** Pieces without video have no frames that could be shown, so they are not joined to video. */
+function requireSameKind(pieces: readonly MediaInfo[]): void {
+  const lacking = pieces.findIndex(({ video }) => video === null)
+  if (lacking === -1 || pieces.every(({ video }) => video === null)) return
+  throw new TaskError(
+    'no_video',
+    `${pieceField(lacking)} has no video, but other inputs have: join inputs with video, or inputs without.`,
+    { field: pieceField(lacking), details: { input: lacking } },
+  )
+}
+
+/** Seconds of video, or of the longest used audio where there is none; null where the piece does not state it. */
+function lengthOf({ spec }: PlanContext, media: MediaInfo): number | null {
+  const numbers = new Set(spec.audio.map(({ sourceStream }) => sourceStream))
+  const used = media.video === null ? media.audio.filter(({ number }) => numbers.has(number)) : [media.video]
+  return outputDuration(media, used, outputStartSeconds(spec, media))
+}
+
+/** As many as the filters make (argv/cutArgs.ts). The length of a file may be that of another stream. */
+function framesOf(cut: PiecePlan['cut'], { video }: MediaInfo, seconds: number, { rate }: CanvasPlan): number | null {
+  const frames = cut?.frames ?? null
+  if (frames === null || frames.end === null)
+    return video?.durationSeconds == null ? null : Math.max(1, Math.round(seconds * toNumber(rate)))
+  const { start, end, rate: own } = frames
+  return Math.max(1, Math.ceil(((end - start) * rate.num * own.den) / (rate.den * own.num) - 1e-9))
+}
+
+function totalSeconds(pieces: readonly PiecePlan[], canvas: CanvasPlan | null): number | null {
+  const each = pieces.map(({ frames, durationSeconds }) =>
+    canvas === null ? durationSeconds : frames === null ? null : (frames * canvas.rate.den) / canvas.rate.num,
+  )
+  return each.every((seconds) => seconds !== null) ? each.reduce((sum, seconds) => sum + seconds, 0) : null
+}
+
+/** Seconds in the outputs at which each piece begins; those after a piece of unknown length are missing. */
+export function pieceStarts({ pieces, canvas }: JoinPlan): number[] {
+  const starts: number[] = []
+  for (let piece = 0; piece < pieces.length; piece += 1) {
+    const start = totalSeconds(pieces.slice(0, piece), canvas)
+    if (start === null) break
+    starts.push(start)
+  }
+  return starts
+}
