@@ -87,6 +87,12 @@ const source: Row[] = [
     { audioProfiles: [{ source_stream: undefined }] },
     { also: ['audio_without_source_stream'] },
   ),
+  shown(
+    'audio_silent_in_piece',
+    'an element of inputs without the audio stream of a profile',
+    'node/transcoder/pipeline/joins.test.ts',
+    'is silence of its length, with a warning',
+  ),
   shown('caption_track_left_out', 'a track of captions beside the video', LEFT_OUT),
   planned('captions_not_found', 'closed_captions of a source that has none', { closed_captions: true }),
   shown(

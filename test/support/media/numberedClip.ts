@@ -55,6 +55,8 @@ async function originalAudio(): Promise<Float32Array> {
 
 const WINDOW = 4800
 const REACH = 2400
+/** For many places: enough to tell noise from noise. */
+const SHORT = { window: 1200, reach: 1200 }
 
 /**
  * How many samples (at 48 kHz) the audio of `path` lies after its place, where sample 0 should be sample `origin` of
@@ -72,18 +74,24 @@ export async function audioShiftsAt(
   places: readonly { place: number; origin: number }[],
 ): Promise<number[]> {
   const [output, original] = [await audioSamples(path), await originalAudio()]
-  return places.map(({ place, origin }) => bestShift(output, original, place, origin - place))
+  return places.map(({ place, origin }) => bestShift(output, original, place, origin - place, SHORT))
 }
 
 export async function sampleCount(path: string): Promise<number> {
   return (await audioSamples(path)).length
 }
 
-function bestShift(output: Float32Array, original: Float32Array, place: number, origin: number): number {
+function bestShift(
+  output: Float32Array,
+  original: Float32Array,
+  place: number,
+  origin: number,
+  { window, reach } = { window: WINDOW, reach: REACH },
+): number {
   let best = { shift: Number.NaN, score: 0 }
-  for (let shift = -REACH; shift <= REACH; shift += 1) {
+  for (let shift = -reach; shift <= reach; shift += 1) {
     let score = 0
-    for (let index = 0; index < WINDOW; index += 1)
+    for (let index = 0; index < window; index += 1)
       score += (output[place + index + shift] ?? 0) * (original[origin + place + index] ?? 0)
     if (score > best.score) best = { shift, score }
   }

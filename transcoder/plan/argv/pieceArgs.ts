@@ -11,7 +11,6 @@ import { panFilter, videoFilters } from './filters.ts'
 import { captionArgs, subtitleArgs } from './segmentArgs.ts'
 
 const SAMPLE_RATE = 48_000
-export const SAMPLE_BYTES = 4
 
 /** One pipe of a piece's process. */
 export type PiecePipe =
