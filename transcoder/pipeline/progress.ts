@@ -2,6 +2,7 @@
 // Not in charge of: reacting to the answer; the run is informed through `onInstruction` and `onTimeout`.
 import { HEARTBEAT_MS, type ProgressPost, type ProgressReply } from '#contract/task/protocol.ts'
 import { StaleAttempt } from '../errors.ts'
+import type { ResourceUsage } from './resourceUsage.ts'
 
 /** What the encoder reports. */
 export interface EncoderProgress {
@@ -29,10 +30,16 @@ export class ProgressTracker {
   readonly #samples: { at: number; fraction: number }[] = []
   readonly #transfers: () => { bytesStored: number; transferSeconds: number }
   readonly #now: () => number
+  readonly #resources: () => ResourceUsage
 
-  constructor(transfers: () => { bytesStored: number; transferSeconds: number }, now = () => performance.now()) {
+  constructor(
+    transfers: () => { bytesStored: number; transferSeconds: number },
+    now = () => performance.now(),
+    resources: () => ResourceUsage = () => ({}),
+  ) {
     this.#transfers = transfers
     this.#now = now
+    this.#resources = resources
   }
 
   setPhase(phase: ProgressPost['phase']): void {
@@ -101,6 +108,7 @@ export class ProgressTracker {
       bytes_stored: this.#stored,
       transfer_seconds: transferSeconds,
       eta_seconds: started ? (seconds * (1 - this.#fraction)) / this.#fraction : null,
+      ...this.#resources(),
     }
   }
 }

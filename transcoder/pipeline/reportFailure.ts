@@ -5,6 +5,7 @@ import { TaskError } from '#contract/taskError.ts'
 import { AttemptAbort, redactText, StaleAttempt, toJobError, type AbortKind } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { TaskClient } from '../taskApi/taskClient.ts'
+import type { ResourceMeter } from './resourceUsage.ts'
 import type { LogSender } from './attemptReports.ts'
 
 /** How long posting the log is retried: the job waits no longer for it. */
@@ -24,7 +25,12 @@ const REPORT_MS: Record<AbortKind | 'failed', number> = {
 const HEARTBEAT_LOST = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
 
 export async function reportFailure(
-  { taskClient, log, logSender }: { taskClient: TaskClient; log: Log; logSender: LogSender },
+  {
+    taskClient,
+    log,
+    logSender,
+    meter,
+  }: { taskClient: TaskClient; log: Log; logSender: LogSender; meter: ResourceMeter },
   cause: unknown,
   secrets: readonly string[],
 ): Promise<void> {
@@ -33,10 +39,16 @@ export async function reportFailure(
     log.info('stopped: this attempt is no longer the current one')
     return
   }
+  const { cpu_seconds } = meter.usage()
+  const used = cpu_seconds === undefined ? {} : { cpu_seconds }
   const post: FailPost =
     kind === 'failed' || kind === 'heartbeat_lost'
-      ? { reason: 'failed', error: toJobError(kind === 'heartbeat_lost' ? HEARTBEAT_LOST : cause, secrets) }
-      : { reason: kind, ...(cause instanceof AttemptAbort && cause.why !== undefined ? { why: cause.why } : {}) }
+      ? { reason: 'failed', error: toJobError(kind === 'heartbeat_lost' ? HEARTBEAT_LOST : cause, secrets), ...used }
+      : {
+          reason: kind,
+          ...used,
+          ...(cause instanceof AttemptAbort && cause.why !== undefined ? { why: cause.why } : {}),
+        }
   if (post.error?.code === 'internal' && cause instanceof Error)
     log.error('unexpected', { stack: redactText(cause.stack ?? '', secrets) })
   log.info('ended', { reason: post.reason, why: post.why, code: post.error?.code, error: post.error?.message })

@@ -46,6 +46,7 @@ import { withoutUnusedVideo } from '../plan/streams/unusedVideo.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
+import { ResourceMeter } from './resourceUsage.ts'
 import { ProgressTracker, startHeartbeat } from './progress.ts'
 import { finalizePackage } from '../segmenter/finishPackage.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
@@ -89,7 +90,12 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     connectionRetryMs: context.source?.connectionRetryMs,
   })
   const limiter = new TransferLimiter(MAX_TRANSFERS)
-  const progress = new ProgressTracker(() => limiter.stats())
+  const meter = new ResourceMeter(settings.workDir)
+  const progress = new ProgressTracker(
+    () => limiter.stats(),
+    () => performance.now(),
+    () => meter.usage(),
+  )
   const heartbeatAbort = new AbortController()
   const stopHeartbeat = startHeartbeat(
     (post) => taskClient.postProgress(post, heartbeatAbort.signal),
@@ -161,7 +167,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     controller.abort(error)
     heartbeatAbort.abort()
     stopHeartbeat()
-    await reportFailure({ taskClient, log, logSender }, controller.signal.reason, secrets)
+    await reportFailure({ taskClient, log, logSender, meter }, controller.signal.reason, secrets)
   } finally {
     heartbeatAbort.abort()
     stopHeartbeat()
