@@ -44,6 +44,8 @@ export default defineConfig({
                 VAULT_KEYS: 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=',
                 ADMIN_KEY: 'test-only-admin-key',
                 API_KEY: 'test-only-api-key',
+                // Every request would be a line of the report.
+                LOG_LEVEL: 'warn',
                 // A real S3 server, where one runs: "<address> <region> <access key> <secret key>" (.ci/run starts it).
                 S3_SERVER: process.env['S3_SERVER'] ?? '',
                 // Long forms of what tests repeat: seeds of the simulation that are also played to D1, jobs, keys.

@@ -1,5 +1,6 @@
 // In charge of: the variables of the Worker: their names and the values that are valid.
 // Not in charge of: what a setting does (worker/env.ts), secrets (worker/secrets/, worker/diagnosis/).
+import { LOG_LEVELS } from './logLevels.ts'
 
 interface Variable {
   /** Completes "<name> must be …". */
@@ -55,6 +56,8 @@ export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
   BASE_URL: origin,
   TRUST_PROXY: oneOf('1'),
   TASK_API_URL: origin,
+  LOG_LEVEL: oneOf(...LOG_LEVELS),
+  COMMIT: { expects: 'the digits of a commit', isValid: (text) => /^[0-9a-f]{7,40}$/.test(text) },
   API_KEY: anyText,
 }
 

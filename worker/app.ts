@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import type { AppEnv } from './http/context.ts'
+import { observeRequest } from './http/observeRequest.ts'
 import { handleError, errorResponse, methodNotAllowed, RequestError } from './http/requestError.ts'
 import { diagnosisRoutes } from './diagnosis/diagnosisRoutes.ts'
 import { dashboardRoutes, notFoundPage } from './service/dashboardRoutes.ts'
@@ -64,11 +65,13 @@ const crossOrigin = cors({
     'Upload-Metadata',
     'Upload-Expires',
     'Uploaded-File-Number',
+    'X-Request-ID',
   ],
   maxAge: 86_400,
 })
 
 export const app = new Hono<AppEnv>({ getPath: routedPath })
+  .use(observeRequest)
   .onError(handleError)
   .notFound(async (c) => (await notFoundPage(c)) ?? errorResponse(noRoute(c.req.path)))
   .use('/api/*', crossOrigin)

@@ -1,6 +1,8 @@
 // In charge of: reading environment variables into typed values. Secrets are not included; units are part of the names.
 // Not in charge of: which values are valid (contract/serviceVariables.ts), what a setting does.
+import type { LogLevel } from '#contract/logLevels.ts'
 import { isValidVariable, variableProblems, variableText } from '#contract/serviceVariables.ts'
+import { log, setLogLevel } from './log.ts'
 
 /** The host name that leads from a container to the task API; the only one that it reaches. */
 /** The name is older than the term "task API". It stays, because running containers are connected to it. */
@@ -41,6 +43,10 @@ export interface Settings {
   requestsPerMinute: number | null
   /** Configured public address without a trailing slash; null = the address of the request. */
   baseUrl: string | null
+  /** The lines of the log that are written: this level and more severe ones. */
+  logLevel: LogLevel
+  /** The commit that was deployed; null = unknown. */
+  commit: string | null
   /** A proxy in front of the service sends the called address in X-Forwarded-Proto and X-Forwarded-Host. */
   trustProxy: boolean
 }
@@ -81,8 +87,11 @@ export function settings(env: Env): Settings {
     requestsPerMinute: numberOf(env, 'REQUESTS_PER_MINUTE'),
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
     trustProxy: variableText(env.TRUST_PROXY) === '1',
+    logLevel: isValidVariable('LOG_LEVEL', env.LOG_LEVEL) ? (variableText(env.LOG_LEVEL) as LogLevel) : 'info',
+    commit: isValidVariable('COMMIT', env.COMMIT) ? variableText(env.COMMIT) : null,
   }
   cache.set(env, made)
-  for (const error of problems) console.error(JSON.stringify({ level: 'error', msg: 'invalid setting', error }))
+  setLogLevel(made.logLevel)
+  for (const error of problems) log.error('invalid setting', { error })
   return made
 }

@@ -80,6 +80,8 @@ export type VaultRotation = z.infer<typeof vaultRotation>
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'not_ready']),
   missing: z.array(z.string()),
+  version: z.string(),
+  commit: z.string().nullable().describe('The commit that was deployed; null = unknown.'),
   slots: count,
   starts_failing: count.describe('Waiting jobs whose start has failed three or more times in a row.'),
   transcoders_silent: count.describe(

@@ -17,4 +17,5 @@ export const REQUIRED_MIGRATIONS = [
   '0013_facts.sql',
   '0014_failed_start_count.sql',
   '0015_lost_attempts.sql',
+  '0016_metric_totals.sql',
 ] as const

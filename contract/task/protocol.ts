@@ -88,6 +88,10 @@ export const progressPostSchema = z.object({
   /** Seconds during which at least one transfer was running. */
   transfer_seconds: z.number().check(z.gte(0)),
   eta_seconds: z.nullable(z.number().check(z.gte(0))),
+  /** CPU time of the attempt so far, of the transcoder and its programs. Absent where it cannot be measured. */
+  cpu_seconds: z.exactOptional(z.number().check(z.gte(0))),
+  /** Free bytes of the disk with the work directory. */
+  disk_free_bytes: z.exactOptional(z.number().check(z.gte(0))),
 })
 export type ProgressPost = z.infer<typeof progressPostSchema>
 
@@ -224,6 +228,8 @@ export const failPostSchema = z.object({
     }),
   ),
   warnings: z.optional(z.array(warning).check(z.maxLength(200))),
+  /** CPU time of the whole attempt. */
+  cpu_seconds: z.exactOptional(z.number().check(z.gte(0))),
 })
 export type FailPost = z.infer<typeof failPostSchema>
 

@@ -1,5 +1,6 @@
 // In charge of: an example of each answer and each error, made by the functions that make the real ones where possible.
 // The tests run each command of the reference and compare the answers with these examples.
+import { VERSION } from '#contract/version.ts'
 import type { Preset, Share, UploadToken } from '#contract/api/answers.ts'
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
@@ -268,6 +269,8 @@ export const rotation = {
 export const health = {
   status: 'ok',
   missing: [],
+  version: VERSION,
+  commit: '0123456789ab',
   slots: 4,
   starts_failing: 0,
   transcoders_silent: 0,

@@ -9,6 +9,7 @@ import type { Code } from './productionCode.ts'
 import type { Program } from './program.ts'
 
 export type Task = Omit<TaskRow, 'job_id' | 'webhook'> & { timeline: string; starts_failed_total: number }
+type Totals = { scope: string; series: Record<string, number> }
 export type Job = Omit<JobRow, 'sealed' | 'priority' | 'retry_of' | 'deleted_at' | 'input_name' | 'source' | 'poster'>
 
 export interface Slot {
@@ -38,6 +39,7 @@ const TABLES = {
   tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline FROM tasks ORDER BY job`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`,
+  totals: `SELECT scope, series FROM metric_totals ORDER BY scope`,
 }
 
 class Statement {
@@ -79,13 +81,21 @@ export class Ledger {
   readonly tasks = new Map<string, Task>()
   readonly jobs = new Map<number, Job>()
   readonly slots = new Map<number, Slot>()
+  /** Of /metrics, by scope. */
+  readonly totals = new Map<string, Totals>()
   readonly #answers: ReadonlyMap<string, Answer>
   readonly #tape: Tape | null
   readonly #changed: (change: Change) => void
   /** The task that the current batch changed. */
   #moved: { before: Task; isClaim: boolean } | null = null
+  /** The statement before this one changed a row. */
+  #hasChanged = false
 
-  constructor({ jobs, tasks }: Pick<Code, 'jobs' | 'tasks'>, tape: Tape | null, changed: (change: Change) => void) {
+  constructor(
+    { jobs, tasks, totals }: Pick<Code, 'jobs' | 'tasks' | 'totals'>,
+    tape: Tape | null,
+    changed: (change: Change) => void,
+  ) {
     this.#tape = tape
     this.#changed = changed
     const none = { from: {}, next: {}, event: null } as never
@@ -93,6 +103,7 @@ export class Ledger {
       [sentBy((db) => tasks.findTask(db, '')), this.#found],
       [sentBy((db) => tasks.claimTask(db, '', none)), this.#claim],
       [sentBy((db) => tasks.updateTask(db, '', none)), this.#change],
+      [sentBy((db) => totals.addTotalsIfChanged(db, '', {})), this.#count],
       [sentBy((db) => tasks.occupySlot(db, '', 0, 0)), this.#take],
       [sentBy((db) => tasks.releaseSlot(db, '', 0)), this.#free],
       [sentBy((db) => tasks.coolDownSlot(db, '', 0, 0)), this.#free],
@@ -185,7 +196,7 @@ export class Ledger {
 
   readonly #found = (id: string): Row[] => {
     const task = this.tasks.get(id)
-    return task ? [this.#row(task)] : []
+    return task ? [{ ...this.#row(task), timeline: task.timeline, source_seconds: null }] : []
   }
 
   readonly #job = (jobId: string): Row[] => {
@@ -277,6 +288,7 @@ export class Ledger {
     ]
   ): Row[] => {
     const task = this.#seen(id, fromState, fromAttempt, fromLost)
+    this.#hasChanged = task !== null
     if (!task) return []
     this.#moved = { before: { ...task }, isClaim: false }
     if (starts_failed > task.starts_failed) task.starts_failed_total++
@@ -284,6 +296,17 @@ export class Ledger {
     Object.assign(task, { not_before, lease_until, updated_at, starts_failed })
     if (event !== null) task.timeline = `${task.timeline.slice(0, -1)},${event}]`
     return [{ id }]
+  }
+
+  /** Counts what the statement before it changed, once. */
+  readonly #count = (scopes: string): Row[] => {
+    if (!this.#hasChanged) return []
+    for (const [scope, added] of Object.entries(JSON.parse(scopes) as Record<string, Record<string, number>>)) {
+      const series = { ...this.totals.get(scope)?.series }
+      for (const [name, by] of Object.entries(added)) series[name] = (series[name] ?? 0) + by
+      this.totals.set(scope, { scope, series })
+    }
+    return []
   }
 
   readonly #take = (k: number, id: string, attempt: number): Row[] => {
@@ -400,5 +423,12 @@ function noticed({ state, attempt }: Task, after: Task): TaskEvent {
 
 function sorted(table: ReadonlyMap<string | number, object>): Row[] {
   const keys = [...table.keys()].toSorted((a, b) => (String(a) < String(b) ? -1 : 1))
-  return keys.map((key) => ({ ...table.get(key) }))
+  return keys.map((key) => inColumns({ ...table.get(key) }))
+}
+
+/** Totals are stored as JSON, their names in order. */
+function inColumns(row: Row): Row {
+  if (!('series' in row)) return row
+  const names = Object.keys(row['series'] as object).toSorted((a, b) => (a < b ? -1 : 1))
+  return { ...row, series: JSON.stringify(row['series'], names) }
 }

@@ -35,6 +35,7 @@ export async function loadCode(root: string) {
   const status = (await load('contract/api/publicStatus.ts')) as typeof import('../../contract/api/publicStatus.ts')
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
+  const totals = (await load('worker/db/metricTotals.ts')) as typeof import('../../worker/db/metricTotals.ts')
   return {
     JobMonitor: monitor.JobMonitor,
     apply: follow.applyEvent,
@@ -45,5 +46,6 @@ export async function loadCode(root: string) {
     publicStatus: status.publicStatus,
     jobs,
     tasks,
+    totals,
   }
 }

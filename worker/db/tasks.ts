@@ -20,6 +20,14 @@ export interface TaskRow extends TaskLifecycle {
   webhook: number
 }
 
+/** With what is counted of a change (metrics/transitionTotals.ts). */
+export interface CountedTaskRow extends TaskRow {
+  /** Stored events, as JSON. */
+  timeline: string
+  /** Duration of the probed source; null = unknown. */
+  source_seconds: number | null
+}
+
 /** Appends one event (JSON, or null for none) to the timeline, in the statement of the change itself. */
 const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
@@ -28,7 +36,12 @@ const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, ta
   tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
-  return first<TaskRow>(db, `SELECT ${columns} FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.id = ?1`, [task])
+  return first<CountedTaskRow>(
+    db,
+    `SELECT ${columns}, tasks.timeline, json_extract(jobs.source, '$.duration_seconds') AS source_seconds
+       FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.id = ?1`,
+    [task],
+  )
 }
 
 export interface TaskChange {

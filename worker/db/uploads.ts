@@ -1,5 +1,7 @@
 // In charge of: the rows of uploaded files. One statement per function; times in milliseconds since 1970.
 // Not in charge of: their bytes (R2, under `key`).
+import { addTotalsIfChanged } from './metricTotals.ts'
+import { Totals } from '../metrics/totals.ts'
 import { all, first } from './statement.ts'
 
 export interface UploadRow {
@@ -111,13 +113,15 @@ export async function markUploadReady(
   number: number,
   ready: { name: string; content_type: string; size: number; etag: string; expires_at: number },
 ): Promise<boolean> {
-  const row = await first(
-    db,
-    `UPDATE uploads SET state = 'ready', name = ?, content_type = ?, size = ?, etag = ?, expires_at = ?
+  const update = db
+    .prepare(
+      `UPDATE uploads SET state = 'ready', name = ?, content_type = ?, size = ?, etag = ?, expires_at = ?
        WHERE number = ? AND state = 'receiving' RETURNING number`,
-    [ready.name, ready.content_type, ready.size, ready.etag, ready.expires_at, number],
-  )
-  return row !== null
+    )
+    .bind(ready.name, ready.content_type, ready.size, ready.etag, ready.expires_at, number)
+  const { series } = new Totals().add('uploaded_bytes_total', {}, ready.size)
+  const [updated] = await db.batch([update, addTotalsIfChanged(db, 'uploads', series)])
+  return (updated?.results.length ?? 0) > 0
 }
 
 /** A complete upload of that account that has not expired, else null. */

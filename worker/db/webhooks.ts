@@ -2,7 +2,9 @@
 // Not in charge of: sending them (webhooks/webhookDelivery.ts).
 import type { Delivery } from '#contract/api/answers.ts'
 import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
-import { all, first, run } from './statement.ts'
+import { Totals } from '../metrics/totals.ts'
+import { addTotalsIfChanged } from './metricTotals.ts'
+import { all, first } from './statement.ts'
 
 /** One try. */
 export interface DeliveryAttempt {
@@ -58,12 +60,15 @@ export async function recordDeliveryAttempt(
   before: WebhookRow,
   after: { state: WebhookRow['state']; nextAt: number; log: DeliveryAttempt[]; now: number },
 ): Promise<void> {
-  await run(
-    db,
-    `UPDATE webhooks SET state = ?2, tries = tries + 1, next_at = ?3, log = ?4, updated_at = ?5
+  const update = db
+    .prepare(
+      `UPDATE webhooks SET state = ?2, tries = tries + 1, next_at = ?3, log = ?4, updated_at = ?5
        WHERE id = ?1 AND state = 'pending' AND tries = ?6 AND updated_at = ?7`,
-    [before.id, after.state, after.nextAt, JSON.stringify(after.log), after.now, before.tries, before.updated_at],
-  )
+    )
+    .bind(before.id, after.state, after.nextAt, JSON.stringify(after.log), after.now, before.tries, before.updated_at)
+  const result = after.state === 'pending' ? 'postponed' : after.state
+  const { series } = new Totals().add('webhook_tries_total', { result })
+  await db.batch([update, addTotalsIfChanged(db, 'webhooks', series)])
 }
 
 /** Makes a delivery due now; its log stays. @returns false if the job has no such delivery */

@@ -1,6 +1,6 @@
 // In charge of: turning every error into the API's single error format.
 // Not in charge of: which codes exist (contract/errorCodes.ts).
-import type { Context } from 'hono'
+import { log } from '../log.ts'
 import { HTTPException } from 'hono/http-exception'
 import type { Problem } from '#contract/errors.ts'
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
@@ -94,21 +94,14 @@ export function isTemporarilyUnavailable(error: unknown): boolean {
   return error instanceof Error && UNAVAILABLE_MESSAGES.test(error.message)
 }
 
-export function handleError(error: Error, c: Context): Response {
+export function handleError(error: Error): Response {
   if (error instanceof RequestError) return errorResponse(error)
   if (error instanceof HTTPException) {
     return errorResponse(new RequestError(codeOfStatus[error.status] ?? 'invalid_request', error.message))
   }
   // A service that this one depends on is unavailable: the client may repeat the request.
   const passing = isTemporarilyUnavailable(error)
-  console.error(
-    JSON.stringify({
-      level: 'error',
-      msg: 'request failed',
-      path: c.req.path.split('/').slice(0, 4).join('/'),
-      error: error.message,
-    }),
-  )
+  log.error('request failed', { error: error.message })
   return passing
     ? errorResponse(
         new RequestError('unavailable', 'The service is busy. Try again in a moment.', {

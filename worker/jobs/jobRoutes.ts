@@ -1,5 +1,6 @@
 // In charge of: the public job operations (specification 4): create, read, list, cancel, retry, delete.
 // Not in charge of: validation (contract/job/validateJob.ts), scheduling (scheduler/).
+import { noteInLog } from '../log.ts'
 import { zValidator } from '@hono/zod-validator'
 import { Hono, type Context } from 'hono'
 import * as z from 'zod/mini'
@@ -230,6 +231,7 @@ export const jobRoutes = new Hono<AppEnv>()
 export async function findOwnJob(c: Context<AppEnv>): Promise<Job & { position: number | null }> {
   const job = await findJob(c.env.DB, c.get('account'), Number(c.req.param('id')))
   if (!job) throw notFound()
+  noteInLog({ job: job.job_id })
   return job
 }
 
@@ -239,6 +241,7 @@ async function jobRead(env: Env, job: Job, base: string): Promise<JobRead> {
 
 /** 2.5. The contract shows 200 as its only success code. Built from the creation data, so that a repeat is equal. */
 function createdResponse(c: Context<AppEnv>, job: CreatedJobRecord): Response {
+  noteInLog({ job: job.jobId })
   if (!job.isReplay) c.executionCtx.waitUntil(assignSlotsSoon(c.env))
   return c.json(
     {

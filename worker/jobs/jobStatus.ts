@@ -1,5 +1,6 @@
 // In charge of: collecting the data of a status: from D1 for a finished job, from D1 and the monitor for a running one.
 // Not in charge of: its form (contract/api/publicStatus.ts).
+import { log } from '../log.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
@@ -104,7 +105,7 @@ async function externalOutputUrls(
   } catch (error) {
     // A job can be read even if its credentials cannot be unsealed.
     const cause = String(error)
-    console.error(JSON.stringify({ level: 'warn', msg: 'no addresses of outputs', job: job.job_id, error: cause }))
+    log.warn('no addresses of outputs', { job: job.job_id, error: cause })
     return new Map()
   }
 }

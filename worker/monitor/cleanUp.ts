@@ -1,6 +1,7 @@
 // In charge of: when the stored objects of an ended job are removed: in batches, in a second pass for late writes, and
 // again after a failure.
 // Not in charge of: which objects there are (writeJournal.ts), setting the alarm (jobMonitor.ts).
+import { log } from '../log.ts'
 import type { WriteJournal, CleanUpPass } from './writeJournal.ts'
 import { isTransient, type Sink } from '../storage/objectStore.ts'
 
@@ -59,6 +60,6 @@ export async function cleanUpStep(
   }
 
   function logFailure(error: unknown): void {
-    console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: jobId, pass, error: String(error) }))
+    log.warn('removal failed', { job: jobId, pass, error: String(error) })
   }
 }

@@ -4,8 +4,10 @@
 // that only one commit of a job runs at a time (both jobMonitor.ts).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import type { JobError } from '#contract/errors.ts'
+import { outputProvider } from '#contract/job/jobConfig.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task/protocol.ts'
+import { outputFigures } from '../metrics/outputFigures.ts'
 import { jobErrorFor, storeErrorDetails, fieldFor } from '../storage/jobErrorMapping.ts'
 import { applyEvent, type MonitorHandle } from '../scheduler/applyEvent.ts'
 import { mapConcurrent } from '../util/mapConcurrent.ts'
@@ -94,6 +96,7 @@ export async function commitOutputs(env: Env, task: TaskRow, monitor: MonitorHan
     { type: 'committed', attempt },
     {
       monitor,
+      figures: outputFigures(record, outputProvider(job.config)),
       outputs: JSON.stringify(outputs),
       progress: JSON.stringify({ ...record.progress, attempt }),
       warnings: JSON.stringify(mergeWarnings(job.warnings, record.warnings)),

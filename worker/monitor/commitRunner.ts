@@ -1,6 +1,7 @@
 // In charge of: the commit of one job: its records, one try at a time, retries with back-off, and giving up some time
 // after the deadline.
 // Not in charge of: what a commit does (commitOutputs.ts), the alarm that starts the next try (jobMonitor.ts).
+import { log } from '../log.ts'
 import type { FinishPost } from '#contract/task/protocol.ts'
 import { commitOutputs, deleteCommitRecords, storeCommitRecord } from './commitOutputs.ts'
 import { applyEvent, type MonitorHandle } from '../scheduler/applyEvent.ts'
@@ -53,9 +54,7 @@ export class CommitRunner {
     try {
       await commitOutputs(this.#env, task, monitor)
     } catch (error) {
-      console.error(
-        JSON.stringify({ level: 'warn', msg: 'commit postponed', task: task.id, tries, error: String(error) }),
-      )
+      log.warn('commit postponed', { job: task.job_id, task: task.id, tries, error: String(error) })
       await scheduleAlarm(Date.now() + retryBackoffMs(tries))
       await this.#giveUp(task, monitor)
     }

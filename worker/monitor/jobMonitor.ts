@@ -2,6 +2,7 @@
 // Durable Object per job, named by the job's backend id. The parts of its state are in the other files of this folder.
 // Not in charge of: state transitions, which only D1 decides (transitionTask.ts). The monitor detects and triggers
 // them.
+import { log } from '../log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { publicEvents } from '#contract/api/events.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
@@ -61,7 +62,7 @@ export class JobMonitor extends DurableObject<Env> {
       .abortUploads(() => this.sink(), attempt.attempt)
       .catch((error: unknown) => {
         const { jobId: job } = attempt
-        console.error(JSON.stringify({ level: 'warn', msg: 'uploads not aborted', job, error: String(error) }))
+        log.warn('uploads not aborted', { job, error: String(error) })
       })
   }
 
@@ -106,6 +107,11 @@ export class JobMonitor extends DurableObject<Env> {
     return this.progressSnapshot.read(!this.currentAttempt.isActive)
   }
 
+  /** As it is in memory: for /metrics, which shows it to no client of the job. */
+  async latestProgress(): Promise<JobProgress | null> {
+    return this.progressSnapshot.latest
+  }
+
   /**
    * Opens the event stream of a client: `?job=<backend id>&after=<last event id>`. 429 when too many clients follow.
    */
@@ -135,10 +141,17 @@ export class JobMonitor extends DurableObject<Env> {
     return this.progress()
   }
 
-  /** How long the current attempt has been running, in milliseconds, and what share of its work it has encoded. */
-  async attemptFigures(attempt: number): Promise<{ ranMs: number; share: number }> {
+  /**
+   * How long the current attempt has been running, in milliseconds, what share of its work it has encoded, and its CPU
+   * time as it last reported it.
+   */
+  async attemptFigures(attempt: number): Promise<{ ranMs: number; share: number; cpuSeconds: number | undefined }> {
     const since = this.currentAttempt.state?.runningSince
-    return { ranMs: since ? Date.now() - since : 0, share: this.progressSnapshot.reachedBy(attempt) }
+    return {
+      ranMs: since ? Date.now() - since : 0,
+      share: this.progressSnapshot.reachedBy(attempt),
+      cpuSeconds: this.progressSnapshot.cpuSecondsOf(attempt),
+    }
   }
 
   /** A task of this job becomes due at that time: the alarm then assigns slots. */
@@ -224,8 +237,8 @@ export class JobMonitor extends DurableObject<Env> {
         const due = Math.max(this.lease.expiresAt(leaseMs), task.updated_at + leaseMs)
         if (due > now) return this.scheduleAlarm(due)
         const { attempt } = task
-        const figures = await this.attemptFigures(attempt)
-        await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this })
+        const { cpuSeconds, ...figures } = await this.attemptFigures(attempt)
+        await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this, cpuSeconds })
         return
       }
       case 'committing':
@@ -243,7 +256,7 @@ export class JobMonitor extends DurableObject<Env> {
     const done = await this.journal
       .deleteBatch(() => this.sink(), 'lost', life.attempt)
       .catch((error: unknown) => {
-        console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: life.jobId, error: String(error) }))
+        log.warn('removal failed', { job: life.jobId, error: String(error) })
         return true
       })
     // A request may have changed the state meanwhile: then it is not overwritten.

@@ -32,6 +32,10 @@ export class ProgressSnapshot {
     return live
   }
 
+  get latest(): JobProgress | null {
+    return this.#latest ?? this.#saved
+  }
+
   /** Stored before a client sees it, except after the job's state was deleted (`isOver`). */
   async read(isOver: boolean): Promise<JobProgress | null> {
     if (this.#latest && this.#latest !== this.#saved && !isOver) await this.#save(this.#latest)
@@ -42,6 +46,12 @@ export class ProgressSnapshot {
   reachedBy(attempt: number): number {
     const latest = this.#latest ?? this.#saved
     return latest?.attempt === attempt ? (latest.reached ?? 0) : 0
+  }
+
+  /** CPU time of an attempt as it last reported it. */
+  cpuSecondsOf(attempt: number): number | undefined {
+    const latest = this.#latest ?? this.#saved
+    return latest?.attempt === attempt ? latest.cpu_seconds : undefined
   }
 
   async #save(live: JobProgress): Promise<void> {

@@ -1,6 +1,7 @@
 // In charge of: the side effects of a transition outside D1. Each is repeated after a crash: the monitor's alarm reads
 // the task again, and the reconciler (cron) finds tasks that no monitor watches.
 // Not in charge of: deciding (contract/task/lifecycle.ts), writing (transitionTask.ts).
+import { log } from '../log.ts'
 import { waitUntil } from 'cloudflare:workers'
 import { terminal, type TaskEvent } from '#contract/task/lifecycle.ts'
 import { transitionTask, type TransitionResult, type TransitionOptions } from './transitionTask.ts'
@@ -52,16 +53,13 @@ export async function applyEvent(
   }
   if (result.timelineChanged) await logFailure(monitor.notifyListeners())
   if (result.effects.includes('schedule')) await logFailure(assignSlots(env))
-  console.log(
-    JSON.stringify({
-      level: terminal[result.next.state] && result.next.state === 'failed' ? 'warn' : 'info',
-      msg: event.type,
-      task: result.task.id,
-      attempt: result.next.attempt,
-      from: result.task.state,
-      to: result.next.state,
-    }),
-  )
+  log[result.next.state === 'failed' ? 'warn' : 'info'](event.type, {
+    job: task.jobId,
+    task: result.task.id,
+    attempt: result.next.attempt,
+    from: result.task.state,
+    to: result.next.state,
+  })
   return result
 }
 
@@ -70,6 +68,6 @@ async function logFailure(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {
-    console.error(JSON.stringify({ level: 'warn', msg: 'effect failed', error: String(error) }))
+    log.warn('effect failed', { error: String(error) })
   }
 }

@@ -4,6 +4,7 @@
 // transcoders (dispatch.ts).
 //
 // Uses the low-level container API (`ctx.container`); docs/containers.md says why.
+import { log } from '../log.ts'
 import type { StartFailure } from '#contract/task/lifecycle.ts'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import { readTranscoderHealth, type ContainerHealth } from './containerHealth.ts'
@@ -253,5 +254,5 @@ async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
 }
 
 function logError(error: unknown): void {
-  console.error(JSON.stringify({ level: 'warn', msg: 'container', error: String(error) }))
+  log.warn('container', { error: String(error) })
 }

@@ -1,6 +1,7 @@
 // In charge of: the queue's consumer. It starts the attempt that a message names and acknowledges the message at
 // hand-off, not after the encode.
 // Not in charge of: what a failed start means (contract/task/lifecycle.ts).
+import { log } from '../log.ts'
 import { START_LEASE_MS } from './transitionTask.ts'
 import { isProbe, acknowledgeProbe, type ProbeMessage } from './queueProbe.ts'
 import { dispatchAttempt } from './dispatch.ts'
@@ -18,7 +19,7 @@ export async function consumeQueue(batch: MessageBatch<StartMessage | ProbeMessa
         await (isProbe(message.body) ? acknowledgeProbe(env, message.body) : startAttempt(env, message.body))
         message.ack()
       } catch (error) {
-        console.error(JSON.stringify({ level: 'error', msg: 'start failed', ...message.body, error: String(error) }))
+        log.error('start failed', { ...message.body, error: String(error) })
         message.retry({ delaySeconds: RETRY_SECONDS })
       }
     }),
@@ -33,6 +34,6 @@ async function startAttempt(env: Env, { task: id, attempt }: StartMessage): Prom
   await jobMonitor(env, jobId).attemptStarting({ job, jobId, account, task: id, attempt }, START_LEASE_MS)
   const refusal = await dispatchAttempt(env, task)
   if (refusal === null) return
-  console.log(JSON.stringify({ level: 'info', msg: 'start failed', task: id, attempt, slot: task.slot, ...refusal }))
+  log.info('start failed', { job: jobId, task: id, attempt, slot: task.slot, ...refusal })
   await applyEvent(env, { id, jobId }, { type: 'start_failed', attempt, reason: refusal.reason })
 }

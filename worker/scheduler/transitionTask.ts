@@ -10,7 +10,11 @@ import {
   type TaskLifecycle,
 } from '#contract/task/lifecycle.ts'
 import { webhookEvent } from '#contract/api/webhookMessage.ts'
+import { addTotalsIfChanged } from '../db/metricTotals.ts'
 import { insertWebhook } from '../db/webhooks.ts'
+import type { OutputFigures } from '../metrics/outputFigures.ts'
+import { transitionTotals } from '../metrics/transitionTotals.ts'
+import type { JobProgress } from '../monitor/jobProgress.ts'
 import {
   updateTask,
   claimTask,
@@ -49,6 +53,10 @@ export interface TransitionOptions extends Partial<JobResult> {
   slot?: number
   /** Read when the job ends without progress of its own: progress reports are not written to D1. */
   lastProgress?: () => Promise<string | null>
+  /** CPU time of the attempt that ends, for /metrics; undefined = that of the progress, if it is this attempt's. */
+  cpuSeconds?: number | undefined
+  /** Of a commit, for /metrics. */
+  figures?: OutputFigures
 }
 
 /** @returns what was decided and written, or why nothing was. Throws only when D1 fails. */
@@ -84,6 +92,13 @@ export async function transitionTask(
       statements.push(claimTask(env.DB, id, change), occupySlot(env.DB, id, next.attempt, options.slot ?? -1))
     } else {
       statements.push(updateTask(env.DB, id, change))
+      const totals = transitionTotals(task, event, next, now, {
+        code: transitionResult.error?.code ?? null,
+        cpuSeconds: options.cpuSeconds ?? cpuSecondsIn(progress, task.attempt),
+        outputs: options.figures ?? null,
+      })
+      // Directly behind the change that it counts.
+      if (!totals.isEmpty) statements.push(addTotalsIfChanged(env.DB, 'jobs', totals.series))
       if (effects.includes('release_slot')) statements.push(releaseSlot(env.DB, id, task.attempt))
       if (effects.includes('cool_down_slot'))
         statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
@@ -116,4 +131,10 @@ export async function transitionTask(
     // A claim also fails when its slot was assigned to another task: the scheduler then chooses again.
     if (event.type === 'claim') return { ok: false, refusal: 'impossible', task }
   }
+}
+
+/** Of a stored progress, if it is that of the attempt. */
+function cpuSecondsIn(progress: string | null, attempt: number): number | null {
+  const stored = progress === null ? null : (JSON.parse(progress) as Partial<JobProgress>)
+  return stored?.attempt === attempt ? (stored.cpu_seconds ?? null) : null
 }

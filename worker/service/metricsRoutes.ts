@@ -1,68 +1,65 @@
-// In charge of: GET /metrics, in the text format of Prometheus 0.0.4, for holders of the admin key.
-// Not in charge of: reading the values (db/metrics.ts).
+// In charge of: GET /metrics, for holders of the admin key.
+// Not in charge of: the text format (metrics/metricsText.ts), what is counted (metrics/families.ts).
 import { Hono } from 'hono'
-import { authenticate } from '../http/authenticate.ts'
+import { VERSION } from '#contract/version.ts'
+import { listBusySlots, readGauges } from '../db/metrics.ts'
+import { readTotals } from '../db/metricTotals.ts'
 import { settings } from '../env.ts'
+import { authenticate } from '../http/authenticate.ts'
 import type { AppEnv } from '../http/context.ts'
-import { readMetrics, type MetricValues } from '../db/metrics.ts'
+import { flushCounts } from '../metrics/isolateCounts.ts'
+import { metricsText, type Gauges } from '../metrics/metricsText.ts'
+import { jobMonitor } from '../scheduler/applyEvent.ts'
+import { countUnresponsiveTranscoders } from './transcoderHealth.ts'
 
-const HOUR_MS = 3600_000
+/** Requests to Durable Objects of one scrape. */
+const MAX_DISKS = 200
+/** A monitor that answers later is left out. */
+const DISK_TIMEOUT_MS = 2000
 
 export const metricsRoutes = new Hono<AppEnv>().use(authenticate('admin')).get('/', async (c) => {
+  const { env } = c
+  await flushCounts(env)
+  const began = performance.now()
+  const [values, totals, busy] = await Promise.all([
+    readGauges(env.DB),
+    readTotals(env.DB),
+    listBusySlots(env.DB, MAX_DISKS),
+  ])
+  const readMs = performance.now() - began
   const now = Date.now()
-  const figures = await readMetrics(c.env.DB, now - HOUR_MS)
-  return c.text(metricsText(figures, settings(c.env).maxSlots, now), 200, {
-    'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-  })
-})
-
-function metricsText(figures: MetricValues, slots: number, now: number): string {
-  const lines: string[] = []
-  const gauge = (name: string, help: string, values: [labels: Record<string, string>, value: number][]) => {
-    lines.push(`# HELP splicepoint_${name} ${help}`, `# TYPE splicepoint_${name} gauge`)
-    for (const [labels, value] of values) {
-      const text = Object.entries(labels).map(([label, of]) => `${label}="${of.replace(/[\\"\n]/g, '_')}"`)
-      lines.push(`splicepoint_${name}${text.length > 0 ? `{${text.join(',')}}` : ''} ${value}`)
-    }
-  }
+  const [silent, disks] = await Promise.all([countUnresponsiveTranscoders(env), readDisks(env, busy)])
   const count = (list: { state: string; n: number }[], state: string) =>
     list.reduce((sum, row) => sum + (row.state === state ? row.n : 0), 0)
-  const age = figures.oldest === null ? 0 : Math.max(0, (now - figures.oldest) / 1000)
-  gauge(
-    'jobs_active',
-    'Jobs that have not ended, by state.',
-    ['queued', 'running', 'committing'].map((state) => [{ state }, count(figures.active, state)]),
+  const { commit, maxSlots } = settings(env)
+  const gauges: Gauges = {
+    build_info: [[{ version: VERSION, commit: commit ?? '' }, 1]],
+    jobs_active: ['queued', 'running', 'committing'].map((state) => [{ state }, count(values.active, state)]),
+    queue_age_seconds: [[{}, values.oldest === null ? 0 : Math.max(0, (now - values.oldest) / 1000)]],
+    slots: [[{}, maxSlots]],
+    slots_busy: [[{}, values.slots]],
+    starts_failing: [[{}, values.startsFailing]],
+    transcoders_silent: [[{}, silent]],
+    transcoder_disk_free_bytes: disks.map(({ k, free }) => [{ slot: String(k) }, free]),
+    webhooks: ['pending', 'failed'].map((state) => [{ state }, count(values.webhooks, state)]),
+    database_read_seconds: [[{}, readMs / 1000]],
+  }
+  return c.text(metricsText(gauges, totals), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+})
+
+/** Free disk space as busy transcoders last reported it: heartbeats are not stored in D1. */
+async function readDisks(env: Env, busy: { k: number; job_id: string }[]): Promise<{ k: number; free: number }[]> {
+  const timeout = scheduler.wait(DISK_TIMEOUT_MS).then(() => null)
+  const disks = await Promise.all(
+    busy.map(async ({ k, job_id: jobId }) => {
+      const progress = await Promise.race([
+        jobMonitor(env, jobId)
+          .latestProgress()
+          .catch(() => null),
+        timeout,
+      ])
+      return progress?.disk_free_bytes === undefined ? [] : [{ k, free: progress.disk_free_bytes }]
+    }),
   )
-  gauge(
-    'jobs_ended_last_hour',
-    'Jobs that ended within the last hour, by state.',
-    ['completed', 'failed', 'cancelled'].map((state) => [{ state }, count(figures.ended, state)]),
-  )
-  gauge(
-    'errors_last_hour',
-    'Jobs that failed within the last hour, by error code.',
-    figures.ended.flatMap((row) => (row.code === null ? [] : [[{ code: row.code }, row.n]])),
-  )
-  gauge('queue_age_seconds', 'Age of the oldest waiting job.', [[{}, age]])
-  gauge('slots', 'Maximum number of transcoders that run at the same time.', [[{}, slots]])
-  gauge('slots_busy', 'Transcoders that are running.', [[{}, figures.slots]])
-  gauge('starts_failing', 'Waiting jobs whose start has failed three or more times in a row.', [
-    [{}, figures.startsFailing],
-  ])
-  gauge('attempts_lost_last_hour', 'Attempts that ended without a result, of jobs that ended within the last hour.', [
-    [{}, figures.lost],
-  ])
-  gauge('starts_failed_last_hour', 'Failed starts of transcoders, of jobs that ended within the last hour.', [
-    [{}, figures.startsFailed],
-  ])
-  gauge('encode_speed', 'Mean speed of jobs completed within the last hour; 1 is real time.', [
-    [{}, figures.speed.n > 0 ? figures.speed.total / figures.speed.n : 0],
-  ])
-  gauge('bytes_stored_last_hour', 'Bytes stored by jobs completed within the last hour.', [[{}, figures.bytes]])
-  gauge(
-    'webhooks',
-    'Webhook deliveries that wait for their next try, or have failed for good.',
-    ['pending', 'failed'].map((state) => [{ state }, count(figures.webhooks, state)]),
-  )
-  return `${lines.join('\n')}\n`
+  return disks.flat()
 }

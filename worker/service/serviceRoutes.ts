@@ -1,6 +1,8 @@
 // In charge of: public information about the service: health and limits.
+import { log } from '../log.ts'
 import { Hono } from 'hono'
 import type { Health } from '#contract/api/administration.ts'
+import { VERSION } from '#contract/version.ts'
 import { publishedLimits } from '#contract/api/publishedLimits.ts'
 import { countUnresponsiveTranscoders } from './transcoderHealth.ts'
 import { settings } from '../env.ts'
@@ -13,7 +15,7 @@ function unavailableReason(error: unknown): string {
   if (/no such (table|column)/i.test(said)) {
     return 'the database lacks tables or columns; apply the migrations (npm run migrate; deployed: npm run cloudflare -- d1 migrations apply DB --remote)'
   }
-  console.error(JSON.stringify({ level: 'error', msg: 'database unavailable', error: said }))
+  log.error('database unavailable', { error: said })
   return 'the database cannot be read or written now (is its disk full?); the error is in the log'
 }
 
@@ -33,7 +35,7 @@ export const serviceRoutes = new Hono<AppEnv>()
     } catch (error) {
       missing.push(unavailableReason(error))
     }
-    const { egress, maxSlots, problems, transcoderUrls } = settings(c.env)
+    const { commit, egress, maxSlots, problems, transcoderUrls } = settings(c.env)
     missing.push(...problems)
     const silent = await countUnresponsiveTranscoders(c.env)
     return c.json(
@@ -41,6 +43,8 @@ export const serviceRoutes = new Hono<AppEnv>()
         // In the state `degraded`, jobs are accepted and wait.
         status: missing.length > 0 ? 'not_ready' : startsFailing > 0 || silent > 0 ? 'degraded' : 'ok',
         missing,
+        version: VERSION,
+        commit,
         slots: maxSlots,
         starts_failing: startsFailing,
         transcoders_silent: silent,

@@ -8,6 +8,7 @@ import {
   type JobInput,
   type JobSecrets,
 } from '#contract/job/jobConfig.ts'
+import { log } from '../log.ts'
 import { bucketPrefix, listOutputPaths, outputLocations } from '#contract/job/paths/outputLocation.ts'
 import { parseInput, parseRoot, rulesOf, type AddressOf, type Provider } from '#contract/job/stores/registry.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
@@ -50,7 +51,7 @@ export async function openJobSecrets(env: Env, job: Job): Promise<JobSecrets> {
     return await unseal<JobSecrets>(env, job.account, job.job_id, SECRETS_FIELD, job.sealed, addresses)
   } catch (error) {
     if (!(error instanceof WrongBindingError)) throw error
-    console.error(JSON.stringify({ level: 'error', msg: 'job was changed in the database', job: job.job_id }))
+    log.error('job was changed in the database', { job: job.job_id })
     throw new StoreError(
       'credentials_invalid',
       'vault',

@@ -1,6 +1,7 @@
 // In charge of: the task API (`/task/…`), the only address that a transcoder calls. Authenticated by tokens of
 // attempts, never by API keys.
 // Not in charge of: state transitions (contract/task/lifecycle.ts), providers (storage/).
+import { countSourceReads, countStoreError } from '../metrics/storeCounts.ts'
 import { Hono, type Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
@@ -85,9 +86,10 @@ async function parseBody<T extends z.ZodMiniType>(c: Context<TaskEnv>, schema: T
 }
 
 export const taskApi = new Hono<TaskEnv>()
-  .onError((error, c) => (error instanceof StoreError ? storeErrorResponse(error) : handleError(error, c as never)))
+  .onError((error, c) => (error instanceof StoreError ? storeErrorResponse(c.env, error) : handleError(error)))
   .use('/task/:id', authenticateAttempt)
   .use('/task/:id/*', authenticateAttempt)
+  .use('/task/:id/*', countSourceReads)
 
   .get('/task/:id', async (c) => {
     const { attempt, task: id, jobId } = c.var
@@ -202,7 +204,12 @@ export const taskApi = new Hono<TaskEnv>()
     const store = () =>
       Promise.all([monitor.storeCommitRecord(attempt, finish), monitor.heartbeat(attempt, finish.progress)])
     if (before.state === 'running' && (await store())[0] === 'current') {
-      const result = await applyEvent(c.env, { id, jobId }, { type: 'finish', attempt })
+      const result = await applyEvent(
+        c.env,
+        { id, jobId },
+        { type: 'finish', attempt },
+        { cpuSeconds: finish.progress.cpu_seconds },
+      )
       if (!result.ok && result.refusal !== 'same') {
         await deleteCommitRecord(c.env, jobId, attempt)
         throw staleAttempt()
@@ -221,7 +228,7 @@ export const taskApi = new Hono<TaskEnv>()
 
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var
-    const { reason, why, error, warnings } = await parseBody(c, failPostSchema)
+    const { reason, why, error, warnings, cpu_seconds: cpuSeconds } = await parseBody(c, failPostSchema)
     const before = await findTask(c.env.DB, id)
     if (before?.attempt !== attempt) throw staleAttempt()
     // A final state never changes (I2).
@@ -229,8 +236,13 @@ export const taskApi = new Hono<TaskEnv>()
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
     const result =
       reason === 'interrupted'
-        ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt, why })
-        : await applyEvent(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: toJobError(error) })
+        ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt, why }, { cpuSeconds })
+        : await applyEvent(
+            c.env,
+            { id, jobId },
+            { type: 'attempt_failed', attempt, error: toJobError(error) },
+            { cpuSeconds },
+          )
     if (!result.ok && result.refusal === 'stale') throw staleAttempt()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })
@@ -263,10 +275,11 @@ async function probeOutputDirectories(c: Context<TaskEnv>): Promise<void> {
 }
 
 /** A store's error for an output: the transcoder takes a 4xx as final and retries the rest. */
-function storeErrorResponse(error: StoreError): Response {
+function storeErrorResponse(env: Env, error: StoreError): Response {
   // A missing upload was aborted when this attempt ended.
   const { status, code } =
     error.code === 'no_such_upload' ? { status: 409, code: 'stale_attempt' } : jobErrorFor('output', error)
+  if (code !== 'stale_attempt') countStoreError(env, 'output', code)
   const body = {
     error: { code, message: error.message, ...fieldFor('output', error), details: storeErrorDetails(error) },
   }

@@ -1,5 +1,6 @@
 // In charge of: sending webhooks: signed, with the SSRF check, limited in time and size.
 // Not in charge of: when (webhookScheduler.ts), their content (contract/api/webhookMessage.ts).
+import { log } from '../log.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 import { retryDelayMs, webhookPayload } from '#contract/api/webhookMessage.ts'
 import { findAccount, type AccountRow } from '../db/accounts.ts'
@@ -58,21 +59,17 @@ async function deliverWebhook(env: Env, job: Job, row: WebhookRow): Promise<void
   const made = await sendWebhook(env, job, row)
   const wait = made.error === null ? null : retryDelayMs(row.tries + 1, made.status)
   const state = made.error === null ? 'delivered' : wait === null ? 'failed' : 'pending'
-  const log = [...row.log, made].slice(-MAX_LOGGED_TRIES)
+  const tries = [...row.log, made].slice(-MAX_LOGGED_TRIES)
   const now = Date.now()
-  await recordDeliveryAttempt(env.DB, row, { state, nextAt: now + (wait ?? 0), log, now })
-  console.log(
-    JSON.stringify({
-      level: state === 'delivered' ? 'info' : 'warn',
-      msg: 'webhook',
-      job: job.job_id,
-      webhook: row.id,
-      event: row.event,
-      try: row.tries + 1,
-      state,
-      status: made.status,
-    }),
-  )
+  await recordDeliveryAttempt(env.DB, row, { state, nextAt: now + (wait ?? 0), log: tries, now })
+  log[state === 'delivered' ? 'info' : 'warn']('webhook', {
+    job: job.job_id,
+    webhook: row.id,
+    event: row.event,
+    try: row.tries + 1,
+    state,
+    status: made.status,
+  })
 }
 
 async function sendWebhook(env: Env, job: Job, row: WebhookRow): Promise<DeliveryAttempt> {

@@ -14,7 +14,9 @@ const health = async () => readJson('/health')
 const failing = async () =>
   /splicepoint_starts_failing (\d+)/.exec(await (await apiRequest('/metrics', admin)).text())?.[1]
 const counted = async () =>
-  /splicepoint_starts_failed_last_hour (\d+)/.exec(await (await apiRequest('/metrics', admin)).text())?.[1]
+  /splicepoint_starts_failed_total\{reason="refused"\} (\d+)/.exec(
+    await (await apiRequest('/metrics', admin)).text(),
+  )?.[1]
 const task = (id: number) => env.DB.prepare('SELECT * FROM tasks WHERE job = ?1').bind(id).first<any>()
 
 /** Waits for one more failed start, and makes the next one due. */
@@ -58,7 +60,7 @@ test('starts that go on failing show in events, status, metrics and health, and 
   expect(await health()).toMatchObject({ status: 'ok', starts_failing: 0 })
   expect(await failing()).toBe('0')
   expect((await task(id)).lost).toBe(0)
-  expect(await counted()).toBe('0')
+  expect(await counted()).toBe('4')
   await attempt.finish([await attempt.storeObject('film.mp4', new Uint8Array(1))])
   expect(await counted()).toBe('4')
 })

@@ -320,7 +320,7 @@ test('metrics are for admins, in the text format of Prometheus', async () => {
   expect(text).toContain('splicepoint_jobs_active{state="queued"} 2\n')
   expect(text).toMatch(/^splicepoint_queue_age_seconds [1-9]/m)
   for (const line of text.trim().split('\n')) {
-    expect(line).toMatch(/^(# (HELP|TYPE) splicepoint_\w+ .+|splicepoint_\w+(\{\w+="[\w.]*"\})? [\d.e+]+)$/)
+    expect(line).toMatch(/^(# (HELP|TYPE) splicepoint_\w+ .+|splicepoint_\w+(\{(\w+="[^"\\]*",?)+\})? [\d.e+-]+)$/)
   }
 })
 

@@ -1,6 +1,7 @@
 // In charge of: one resumable upload: which request may write to it now, its end (a complete object or nothing), and
 // its expiry. One Durable Object per upload, named by its number.
 // Not in charge of: the protocol's headers (tusRoutes.ts), storing bytes (chunkReceiver.ts, uploadStore.ts).
+import { log } from '../../log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import { deleteUpload, findUpload, markUploadReady } from '../../db/uploads.ts'
@@ -72,7 +73,7 @@ export class ResumableUpload extends DurableObject<Env> {
       await request.body?.cancel().catch(() => undefined)
       if (error instanceof RequestError) return errorResponse(error)
       if (!(error instanceof StoreError)) throw error
-      console.error(JSON.stringify({ level: 'warn', msg: 'upload not stored', error: error.message }))
+      log.warn('upload not stored', { error: error.message })
       return errorResponse(
         new RequestError('unavailable', 'The store does not respond. Request the offset and continue from there.', {
           headers: { 'retry-after': '2' },

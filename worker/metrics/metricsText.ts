@@ -1,0 +1,52 @@
+// In charge of: the text format of Prometheus 0.0.4.
+// Not in charge of: reading the values (service/metricsRoutes.ts).
+import { FAMILIES, isInMilliseconds, PREFIX, type FamilyName, type GaugeName, type LabelsOf } from './families.ts'
+import type { Series } from './totals.ts'
+
+export type Gauges = { [Name in GaugeName]: [labels: LabelsOf<Name>, value: number][] }
+
+/** Counters of families that were never counted are left out: whether a series exists says whether anything happened. */
+export function metricsText(gauges: Gauges, totals: Series): string {
+  const lines: string[] = []
+  for (const name of Object.keys(FAMILIES) as FamilyName[]) {
+    const { type, help } = FAMILIES[name]
+    lines.push(`# HELP ${PREFIX}${name} ${help}`, `# TYPE ${PREFIX}${name} ${type}`)
+    if (type === 'gauge') {
+      for (const [labels, value] of gauges[name as GaugeName])
+        lines.push(`${PREFIX}${name}${labelText(Object.entries(labels))} ${value}`)
+    } else if (type === 'counter') {
+      const scale = isInMilliseconds(name) ? 1000 : 1
+      for (const [labels, value] of seriesOf(name, totals)) lines.push(`${PREFIX}${name}${labels} ${value / scale}`)
+      // Without labels the series is there from the beginning, so that rate() sees the first increase.
+      if (FAMILIES[name].labels.length === 0 && totals[name] === undefined) lines.push(`${PREFIX}${name} 0`)
+    } else lines.push(...histogramLines(name, totals))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function labelText(labels: readonly [name: string, value: string][]): string {
+  const text = labels.map(([name, value]) => `${name}="${value.replaceAll(/[\\"\n]/g, '_')}"`)
+  return text.length > 0 ? `{${text.join(',')}}` : ''
+}
+
+/** Labels, in braces, and value. */
+function seriesOf(name: string, totals: Series): [labels: string, value: number][] {
+  return Object.entries(totals)
+    .filter(([series]) => series === name || series.startsWith(`${name}{`))
+    .map(([series, value]) => [series.slice(name.length), value])
+}
+
+function histogramLines(name: FamilyName, totals: Series): string[] {
+  const family = FAMILIES[name]
+  const bounds = [...('buckets' in family ? family.buckets : []).map(String), '+Inf']
+  return seriesOf(`${name}_sum`, totals).flatMap(([labels, sum]) => {
+    const within = labels === '' ? '' : `${labels.slice(1, -1)},`
+    let count = 0
+    const buckets = bounds.map((le) => {
+      const label = `{${within}le="${le}"}`
+      count += totals[`${name}_bucket${label}`] ?? 0
+      return `${PREFIX}${name}_bucket${label} ${count}`
+    })
+    return [...buckets, `${PREFIX}${name}_sum${labels} ${sum / 1000}`, `${PREFIX}${name}_count${labels} ${count}`]
+  })
+}
