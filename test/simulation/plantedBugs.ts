@@ -429,4 +429,13 @@ export const PLANTED: readonly Planted[] = [
     finds: /model and SQL differ/,
     sql: true,
   },
+  {
+    name: 'SQL: the metrics count a change that lost its race',
+    file: 'worker/db/metricTotals.ts',
+    find: `add('changes() > 0')`,
+    replaceWith: `add('TRUE')`,
+    seeds: 1000,
+    finds: /model and SQL differ/,
+    sql: true,
+  },
 ]

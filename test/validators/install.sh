@@ -13,6 +13,8 @@ packages=(
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
   python3 python3-venv
+  # promtool and a second reader of its format, for test/node/deploy/monitoring.test.ts.
+  prometheus python3-prometheus-client
 )
 # Go 1.21 or newer builds them.
 command -v go >/dev/null || packages+=(golang-go)

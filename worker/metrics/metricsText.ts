@@ -1,11 +1,19 @@
 // In charge of: the text format of Prometheus 0.0.4.
 // Not in charge of: reading the values (service/metricsRoutes.ts).
-import { FAMILIES, isInMilliseconds, PREFIX, type FamilyName, type GaugeName, type LabelsOf } from './families.ts'
+import {
+  FAMILIES,
+  isInMilliseconds,
+  PREFIX,
+  type CounterName,
+  type FamilyName,
+  type GaugeName,
+  type LabelsOf,
+} from './families.ts'
+import { INITIAL_SERIES } from './initialSeries.ts'
 import type { Series } from './totals.ts'
 
 export type Gauges = { [Name in GaugeName]: [labels: LabelsOf<Name>, value: number][] }
 
-/** Counters of families that were never counted are left out: whether a series exists says whether anything happened. */
 export function metricsText(gauges: Gauges, totals: Series): string {
   const lines: string[] = []
   for (const name of Object.keys(FAMILIES) as FamilyName[]) {
@@ -16,9 +24,12 @@ export function metricsText(gauges: Gauges, totals: Series): string {
         lines.push(`${PREFIX}${name}${labelText(Object.entries(labels))} ${value}`)
     } else if (type === 'counter') {
       const scale = isInMilliseconds(name) ? 1000 : 1
-      for (const [labels, value] of seriesOf(name, totals)) lines.push(`${PREFIX}${name}${labels} ${value / scale}`)
-      // Without labels the series is there from the beginning, so that rate() sees the first increase.
-      if (FAMILIES[name].labels.length === 0 && totals[name] === undefined) lines.push(`${PREFIX}${name} 0`)
+      const initial = INITIAL_SERIES[name as CounterName]?.map((labels) => [
+        name + labelText(Object.entries(labels)),
+        0,
+      ])
+      const series = { ...(Object.fromEntries(initial ?? []) as Series), ...totals }
+      for (const [labels, value] of seriesOf(name, series)) lines.push(`${PREFIX}${name}${labels} ${value / scale}`)
     } else lines.push(...histogramLines(name, totals))
   }
   return `${lines.join('\n')}\n`

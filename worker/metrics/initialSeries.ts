@@ -1,0 +1,30 @@
+// In charge of: series that are there from the beginning, with 0. A counter that appears with 1 has no increase for
+// Prometheus, so that an alert would miss the first event.
+// Not in charge of: families whose labels are known only once something happens (routes).
+import { jobErrorPolicies } from '#contract/errorCodes.ts'
+import type { CounterName, LabelsOf } from './families.ts'
+
+const each = <Label extends string>(label: Label, values: readonly string[]) =>
+  values.map((value) => ({ [label]: value }) as Record<Label, string>)
+
+const kinds = ['transcode', 'dry_run']
+const errorCodes = Object.keys(jobErrorPolicies)
+
+export const INITIAL_SERIES: { [Name in CounterName]?: LabelsOf<Name>[] } = {
+  jobs_ended_total: kinds.flatMap((kind) => [
+    { kind, state: 'completed', code: '' },
+    { kind, state: 'cancelled', code: '' },
+    ...errorCodes.map((code) => ({ kind, state: 'failed', code })),
+  ]),
+  attempts_started_total: each('kind', kinds),
+  attempts_lost_total: each('cause', ['transcoder_lost', 'evicted', ...errorCodes]),
+  attempts_evicted_total: [{}],
+  starts_failed_total: each('reason', ['no_answer', 'refused', 'no_capacity', 'ended']),
+  transcoder_cpu_seconds_total: each('outcome', ['finished', 'failed', 'lost', 'evicted', 'cancelled']),
+  source_seconds_total: [{}],
+  output_seconds_total: each('resolution', ['audio', 'sd', 'hd', 'uhd']),
+  source_read_bytes_total: [{}],
+  uploaded_bytes_total: [{}],
+  store_errors_total: errorCodes.flatMap((code) => ['input', 'output'].map((side) => ({ side, code }))),
+  webhook_tries_total: each('result', ['delivered', 'postponed', 'failed']),
+}
