@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path'
 import { parse, stringify } from 'smol-toml'
 import { readDeployments, type Deployment } from './cloudflare/deployment.ts'
 import { wranglerConfig } from './cloudflare/wranglerConfig.ts'
+import { currentCommit } from './local/currentCommit.ts'
 import { ROOT, STARTED_FROM } from './local/localSettings.ts'
 
 const USAGE = `Usage: npm run cloudflare -- [--environment NAME] [--file PATH] COMMAND…
@@ -32,7 +33,13 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${config}\n`)
     return 0
   }
-  return wrangler([...command, '--config', config])
+  return wrangler([...command, ...(await deployedCommit(command)), '--config', config])
+}
+
+/** For /health and /metrics of what is deployed. */
+async function deployedCommit([name]: readonly string[]): Promise<string[]> {
+  const commit = name === 'deploy' ? await currentCommit() : ''
+  return commit === '' ? [] : ['--var', `COMMIT:${commit}`]
 }
 
 /** The two options may stand anywhere, because npm appends arguments: `npm run deploy -- --environment staging`. */

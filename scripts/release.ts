@@ -53,6 +53,8 @@ async function release({ version, date, image }: Request): Promise<void> {
   await change('CHANGELOG.md', (text) => releaseChangelog(text, version, date))
   for (const file of ['package.json', 'package-lock.json'])
     await change(file, (text) => withVersion(text, current, version))
+  // The Worker cannot read package.json.
+  await change('contract/version.ts', (text) => text.replace(`'${current}'`, `'${version}'`))
   await git('commit', '--quiet', '--all', '--message', `Release ${version}`)
   await git('tag', '--annotate', `v${version}`, '--message', `Splicepoint ${version}`)
   const out = join(ROOT, 'dist/release', version)

@@ -2,6 +2,7 @@
 // Not in charge of: finding ffmpeg (ffmpeg/locate.ts).
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { isLogLevel, LOG_LEVELS } from '#contract/logLevels.ts'
 import type { Pricing } from './plan/estimate/costModel.ts'
 import { listMachine, listPrices } from './plan/estimate/costConstants.ts'
 
@@ -44,6 +45,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const drainSeconds = Number(env['DRAIN_SECONDS'] || DRAIN_SECONDS)
   if (!(drainSeconds >= 0 && drainSeconds <= 86_400))
     throw new Error(`DRAIN_SECONDS must be a number from 0 to 86400, not "${env['DRAIN_SECONDS']}".`)
+  if (!isLogLevel(env['LOG_LEVEL'] || 'info'))
+    throw new Error(`LOG_LEVEL must be ${LOG_LEVELS.join(', ')}, not "${env['LOG_LEVEL']}".`)
   const keepWork = env['KEEP_WORK'] || '0'
   if (keepWork !== '0' && keepWork !== '1') throw new Error(`KEEP_WORK must be 0 or 1, not "${keepWork}".`)
   // Node's own number respects the CPU quota on some systems, ffmpeg's never does: the lower of the two counts.

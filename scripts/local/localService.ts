@@ -10,10 +10,11 @@ import { SupervisedProcess } from './processes/supervisedProcess.ts'
 import { ReverseProxy } from './proxy/reverseProxy.ts'
 import { killOrphans, processMarker } from './processes/orphans.ts'
 import { acquireStateLock, type StateLock } from './stateLock.ts'
-import { openProcessLog, type LogFile } from './processes/processLog.ts'
+import { keepNewestLogs, openProcessLog, type LogFile } from './processes/processLog.ts'
 import { applyMigrations } from './applyMigrations.ts'
 import { probeWorker, triggerCron, waitUntilHealthy } from './processes/workerProbe.ts'
 import { createRunSecrets, loadStoredSecrets, type RunSecrets, type StoredSecrets } from './localSecrets.ts'
+import { currentCommit } from './currentCommit.ts'
 import { ROOT, type LocalSettings } from './localSettings.ts'
 import { openStateDirectory, type StateDirectory } from './stateDirectory.ts'
 import type { TranscoderStart } from './transcoderProcess.ts'
@@ -80,6 +81,7 @@ export class LocalService {
     const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null
     if (engine !== null) this.#step(`ffmpeg ${engine.version}: ${engine.ffmpeg}`)
     await mkdir(this.#settings.workDir, { recursive: true })
+    keepNewestLogs(this.#wranglerLogs, this.#settings.logLimits.files)
     const stored = await loadStoredSecrets(state.path)
     const secrets = { ...stored, ...(apiKey === null ? {} : { API_KEY: apiKey }) }
     const run = { ...createRunSecrets(), ...(remote === null ? {} : { TRANSCODER_SECRET: remote.secret }) }
@@ -174,7 +176,7 @@ export class LocalService {
   }
 
   async #startTranscoders(state: StateDirectory, run: RunSecrets): Promise<string[]> {
-    const { transcoders, inherited, engine, workDir, drainSeconds } = this.#settings
+    const { transcoders, inherited, engine, workDir, drainSeconds, logLevel } = this.#settings
     // Any free port at first, then always the same: the Worker knows the transcoder by its address.
     const ports = Array.from({ length: transcoders }, () => '0')
     this.#transcoders = ports.map(
@@ -190,6 +192,7 @@ export class LocalService {
             PORT: ports[index] ?? '0',
             WORK_DIR: workDir,
             DRAIN_SECONDS: String(drainSeconds),
+            LOG_LEVEL: logLevel,
             NODE_COMPILE_CACHE: COMPILED,
             MALLOC_ARENA_MAX: '2',
           }),
@@ -214,7 +217,15 @@ export class LocalService {
     run: RunSecrets,
     transcoderUrls: string[],
   ): Promise<void> {
-    const { allowPrivateHosts, baseUrl: publicUrl, connectTo, leaseSeconds, remote, trustProxy } = this.#settings
+    const {
+      allowPrivateHosts,
+      baseUrl: publicUrl,
+      connectTo,
+      leaseSeconds,
+      logLevel,
+      remote,
+      trustProxy,
+    } = this.#settings
     const start: WorkerStart = {
       socket: state.socket,
       stateDir: state.path,
@@ -222,6 +233,8 @@ export class LocalService {
         ...stored,
         ...run,
         EGRESS: 'pinned',
+        LOG_LEVEL: logLevel,
+        COMMIT: await currentCommit(),
         TRANSCODER_URLS: transcoderUrls.join(','),
         TASK_API_URL: remote?.taskApiUrl ?? baseUrl,
         ALLOW_PRIVATE_HOSTS: allowPrivateHosts,
@@ -269,12 +282,16 @@ export class LocalService {
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_SEND_METRICS: 'false',
       WRANGLER_HIDE_BANNER: 'true',
-      WRANGLER_LOG_PATH: join(this.#settings.stateDir, 'logs', 'wrangler'),
+      WRANGLER_LOG_PATH: this.#wranglerLogs,
     }
   }
 
+  get #wranglerLogs(): string {
+    return join(this.#settings.stateDir, 'logs', 'wrangler')
+  }
+
   #openLog(name: string): LogFile {
-    const log = openProcessLog(this.#settings.stateDir, name)
+    const log = openProcessLog(this.#settings.stateDir, name, this.#settings.logLimits)
     this.#logs.push(log)
     return log
   }

@@ -2,6 +2,8 @@
 // Not in charge of: secrets (localSecrets.ts), the effect of a setting.
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
+import { isLogLevel, LOG_LEVELS, type LogLevel } from '#contract/logLevels.ts'
+import type { LogLimits } from './processes/processLog.ts'
 
 /** Root of the source tree, which contains wrangler.toml. */
 export const ROOT = resolve(import.meta.dirname, '../..')
@@ -46,6 +48,9 @@ export interface LocalSettings {
   leaseSeconds: string | null
   /** How long a running attempt may continue when the service stops, if that is enough to finish it. */
   drainSeconds: number
+  /** The lines of the logs that are written, of Worker and transcoders. */
+  logLevel: LogLevel
+  logLimits: LogLimits
   /** Environment variables that every child process gets: paths of programs and language settings only. */
   inherited: Record<string, string>
   /** Environment variables for the transcoders only. */
@@ -80,9 +85,20 @@ export function readSettings(
     trustProxy: whole(env, 'TRUST_PROXY', 0, 0, 1) === 1,
     leaseSeconds,
     drainSeconds: whole(env, 'DRAIN_SECONDS', 5, 0, 86_400),
+    logLevel: logLevel(env),
+    logLimits: {
+      maxBytes: whole(env, 'LOG_MAX_BYTES', 20 * 1024 * 1024, 1000, 1e12),
+      files: whole(env, 'LOG_FILES', 5, 1, 100),
+    },
     inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
     engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH', 'MAX_UNSIZED_BYTES', 'ESTIMATE_PRICES', 'KEEP_WORK']),
   }
+}
+
+function logLevel(env: Environment): LogLevel {
+  const text = env['LOG_LEVEL'] || 'info'
+  if (!isLogLevel(text)) throw invalidSetting('LOG_LEVEL', LOG_LEVELS.join(', '), env)
+  return text
 }
 
 /** The dashboard and the shared pages are at the root of the address, so it must not have a path. */

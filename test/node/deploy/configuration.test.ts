@@ -3,6 +3,7 @@
 import { access, glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { VERSION } from '#contract/version.ts'
 import { ROOT } from '../../../scripts/local/localSettings.ts'
 
 const text = await readFile(join(ROOT, 'transcoder/Dockerfile'), 'utf8')
@@ -112,4 +113,9 @@ it('is what wrangler.toml deploys, as often as the Worker uses it, and stops in 
   const drainSeconds = /^ +DRAIN_SECONDS=(\d+)/m.exec(text)![1]!
   // Cloudflare sends SIGKILL 15 minutes after SIGTERM.
   expect(Number(drainSeconds) * 1000 + Number(hardExit.replaceAll('_', ''))).toBeLessThan(15 * 60_000 - 10_000)
+})
+
+it('has one version: that of package.json', async () => {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+  expect(VERSION).toBe(version)
 })

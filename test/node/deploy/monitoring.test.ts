@@ -72,8 +72,8 @@ function exampleText(): string {
   const totals = new Totals()
   for (const [name, { type, labels }] of Object.entries(FAMILIES)) {
     const values = Object.fromEntries(labels.map((label) => [label, 'a/b:c']))
-    if (type === 'counter') totals.add(name as never, values as never, 3)
-    if (type === 'histogram') for (const seconds of [0.2, 1e6]) totals.observe(name as never, values as never, seconds)
+    if (type === 'counter') totals.add(name as never, values, 3)
+    if (type === 'histogram') for (const seconds of [0.2, 1e6]) totals.observe(name as never, values, seconds)
   }
   return metricsText(gauges, totals.series)
 }

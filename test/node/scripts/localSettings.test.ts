@@ -11,3 +11,12 @@ test('DRAIN_SECONDS is 5 unless set, and a wrong value is refused by name', () =
       `DRAIN_SECONDS must be a whole number from 0 to 86400, not "${wrong}".`,
     )
 })
+
+test.each([
+  ['LOG_LEVEL', 'loud', 'debug, info, warn, error'],
+  ['LOG_MAX_BYTES', '10', 'a whole number from 1000 to 1000000000000'],
+  ['LOG_FILES', '0', 'a whole number from 1 to 100'],
+])('%s = %s is refused by name', (name, wrong, expected) => {
+  expect(() => readSettings({ [name]: wrong })).toThrow(`${name} must be ${expected}, not "${wrong}".`)
+  expect(readSettings({})).toMatchObject({ logLevel: 'info', logLimits: { maxBytes: 20 * 1024 * 1024, files: 5 } })
+})

@@ -36,13 +36,13 @@ test.each([
   ['info', ['request']],
   ['warn', []],
 ])('at the level %s a request that succeeds has these lines: %j', async (level, expected) => {
-  await requestWithEnv({ ...env, LOG_LEVEL: level } as Env, 'GET', '/api/v0/keys')
+  await requestWithEnv({ ...env, LOG_LEVEL: level }, 'GET', '/api/v0/keys')
   expect(lines().map(({ msg }) => msg)).toEqual(expected)
 })
 
 test('its line has time, level, account, route, status and duration, and no path', async () => {
   setLogLevel('info')
-  await requestWithEnv({ ...env, LOG_LEVEL: 'info' } as Env, 'GET', '/api/v0/keys?secret=in-the-query')
+  await requestWithEnv({ ...env, LOG_LEVEL: 'info' }, 'GET', '/api/v0/keys?secret=in-the-query')
   expect(lines()).toEqual([
     {
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
@@ -59,7 +59,7 @@ test('its line has time, level, account, route, status and duration, and no path
 })
 
 test('a LOG_LEVEL that does not exist is refused by name', async () => {
-  const [status, health] = await requestWithEnv({ ...env, LOG_LEVEL: 'loud' } as unknown as Env, 'GET', '/health')
+  const [status, health] = await requestWithEnv({ ...env, LOG_LEVEL: 'loud' }, 'GET', '/health')
   expect([status, health.missing]).toEqual([
     503,
     ['LOG_LEVEL must be debug, info, warn, error or empty (docs/operating.md)'],
@@ -68,7 +68,7 @@ test('a LOG_LEVEL that does not exist is refused by name', async () => {
 
 test('/health names version and commit; a commit that is none is not shown', async () => {
   const health = async (commit: string) =>
-    (await requestWithEnv({ ...env, COMMIT: commit } as Env, 'GET', '/health'))[1] as Record<string, unknown>
+    (await requestWithEnv({ ...env, COMMIT: commit }, 'GET', '/health'))[1] as Record<string, unknown>
   expect(await health('0123456789ab')).toMatchObject({
     version: expect.stringMatching(/^\d+\./),
     commit: '0123456789ab',

@@ -360,6 +360,10 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   for (const store of [s3, oracle, compatible, google.store]) {
     for (const [key, { bytes }] of store.objects) places.set(`stored ${key}`, bytes)
   }
+  // The Worker's log has a line for each request, with its account.
+  expect(Buffer.from(places.get('logs/worker.log') ?? '').toString()).toMatch(
+    /"msg":"request","request_id":"[^"]+","job":"[^"]+","account":"default","method":"POST","route":"\/api\/v0\/job"/,
+  )
   // Proves that the search covers the expected places.
   const names = [...places.keys()].join('\n')
   for (const part of ['d1/', 'r2/', 'do/', 'logs/', 'output ', 'webhook 0', 'job.json']) expect(names).toContain(part)
