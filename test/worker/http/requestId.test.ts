@@ -62,7 +62,7 @@ test('a LOG_LEVEL that does not exist is refused by name', async () => {
   const [status, health] = await requestWithEnv({ ...env, LOG_LEVEL: 'loud' }, 'GET', '/health')
   expect([status, health.missing]).toEqual([
     503,
-    ['LOG_LEVEL must be debug, info, warn, error or empty (docs/operating.md)'],
+    ['LOG_LEVEL must be debug, info, warn or error, or empty for its default (docs/operating.md)'],
   ])
 })
 
