@@ -8,7 +8,7 @@ export interface JobRequest {
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | null | undefined
   /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
   ts_mode_input_audio_source_stream_count?: number | string | null | undefined
-  /** Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file: {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
+  /** Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file, {input name}_audio_{index} with the extension of its audio_container. A job without video stores them in bucket_output_path unless this is given (docs/audio.md). Must be a string of at most 1024 characters. */
   audio_output_path?: string | null | undefined
   /** Directory of the outputs. Must be a string of at most 1024 characters. */
   bucket_output_path?: string | null | undefined
@@ -154,17 +154,17 @@ export interface VideoProfile {
 }
 
 export interface AudioProfile {
-  /** Audio codec. Must be one of "aac", "ac3", "mp2". Default: "aac". */
-  audio_codec?: 'aac' | 'ac3' | 'mp2' | null | undefined
+  /** Audio codec. mp3 and pcm are for files of audio alone (docs/audio.md). Must be one of "aac", "ac3", "mp2", "mp3", "opus", "flac", "eac3", "pcm". Default: "aac". */
+  audio_codec?: 'aac' | 'ac3' | 'mp2' | 'mp3' | 'opus' | 'flac' | 'eac3' | 'pcm' | null | undefined
   /** 2 = stereo, 6 = 5.1. Must be one of "2", "6". */
   audio_channels?: '2' | '6' | number | null | undefined
-  /** Bitrate in kbps. Must be one of "32", "40", "64", "96", "128", "192", "256", "384", "448", "768". */
-  audio_bitrate?: '32' | '40' | '64' | '96' | '128' | '192' | '256' | '384' | '448' | '768' | number | null | undefined
+  /** Bitrate in kbps, by codec and channels. Not used by flac and pcm, which keep every sample. Must be one of "32", "40", "64", "96", "128", "192", "256", "320", "384", "448", "768". */
+  audio_bitrate?: '32' | '40' | '64' | '96' | '128' | '192' | '256' | '320' | '384' | '448' | '768' | number | null | undefined
   /** Downmix from 5.1 to stereo, even when audio_channels is 6. Must be true or false. */
   primary_audio_downmix_to_stereo?: boolean | null | undefined
   /** Number of the audio stream of the source, from 1. Without it, no audio is produced. Must be the index of a source stream from 1 to 8. */
   source_stream?: '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | number | null | undefined
-  /** Dialogue level (dialnorm) of ac3; 0 = as in the source. Must be a whole number from 0 to 31. */
+  /** Dialogue level (dialnorm) of ac3 and eac3; 0 = as in the source. Must be a whole number from 0 to 31. */
   dolby_digital_dialnorm?: number | string | null | undefined
   /** How more than two channels become stereo (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro. Must be one of "lo_ro", "lt_rt". */
   downmix?: 'lo_ro' | 'lt_rt' | null | undefined
@@ -172,6 +172,12 @@ export interface AudioProfile {
   downmix_lfe?: boolean | null | undefined
   /** true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails. Must be true or false. */
   optional?: boolean | null | undefined
+  /** Container of the file that this audio has for itself (without video, or with audio_output_path): opus in ogg or webm; every other codec has one. Absent = the first that the codec has. Must be one of "m4a", "ac3", "mp2", "mp3", "ogg", "webm", "flac", "eac3", "wav". */
+  audio_container?: 'm4a' | 'ac3' | 'mp2' | 'mp3' | 'ogg' | 'webm' | 'flac' | 'eac3' | 'wav' | null | undefined
+  /** Sample rate in Hz; absent = 48000. Others are for files of a job without video (docs/audio.md). Must be one of "44100", "48000", "96000". */
+  audio_sample_rate?: '44100' | '48000' | '96000' | number | null | undefined
+  /** Bits of a sample of flac and pcm; absent = 16. Must be one of "16", "24". */
+  audio_bit_depth?: '16' | '24' | number | null | undefined
 }
 
 export interface Credential {

@@ -96,7 +96,8 @@ function audio(): string {
   const rows = AUDIO_CODECS.flatMap((codec) =>
     ([2, 6] as const).map((channels) => {
       const allowed = allowedAudioBitrates(codec, channels)
-      return `| ${codec} | ${channels} | ${allowed.length > 0 ? allowed.join(', ') : 'not possible'} |`
+      const rates = allowed === null ? 'none: every sample is kept' : allowed.join(', ') || 'not possible'
+      return `| ${codec} | ${channels} | ${rates} |`
     }),
   )
   return ['| codec | channels | kbps |', '|---|---|---|', ...rows].join('\n')

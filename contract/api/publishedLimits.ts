@@ -97,10 +97,11 @@ export function publishedLimits(quotas: {
     audio_bitrate_kbps: {
       values: AUDIO_BITRATES,
       ...Object.fromEntries(
-        AUDIO_CODECS.map((codec) => [
-          codec,
-          { '2': allowedAudioBitrates(codec, 2), '6': allowedAudioBitrates(codec, 6) },
-        ]),
+        // flac and pcm have no bitrate.
+        AUDIO_CODECS.flatMap((codec) => {
+          const [stereo, surround] = [allowedAudioBitrates(codec, 2), allowedAudioBitrates(codec, 6)]
+          return stereo === null || surround === null ? [] : [[codec, { '2': stereo, '6': surround }]]
+        }),
       ),
     },
     metadata: METADATA,

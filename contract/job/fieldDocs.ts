@@ -36,7 +36,7 @@ const job: Record<keyof JobFields, string> = {
   output_container: 'Container of the outputs, or kind of segmented output.',
   ts_mode_input_audio_source_stream_count: 'Number of audio streams expected in a transport stream.',
   audio_output_path:
-    'Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file: {input name}_audio_{index}.m4a, .ac3 or .mp2.',
+    'Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file, {input name}_audio_{index} with the extension of its audio_container. A job without video stores them in bucket_output_path unless this is given (docs/audio.md).',
   bucket_output_path: 'Directory of the outputs.',
   master_variant_mode: 'true = separate audio tracks in segmented output; false = audio in the video segments.',
   separate_audio: 'Alias of master_variant_mode; the stored config shows this name.',
@@ -119,17 +119,21 @@ const videoProfile: Record<keyof VideoProfileFields, string> = {
 }
 
 const audioProfile: Record<keyof AudioProfileFields, string> = {
-  audio_codec: 'Audio codec.',
+  audio_codec: 'Audio codec. mp3 and pcm are for files of audio alone (docs/audio.md).',
   audio_channels: '2 = stereo, 6 = 5.1.',
-  audio_bitrate: 'Bitrate in kbps.',
+  audio_bitrate: 'Bitrate in kbps, by codec and channels. Not used by flac and pcm, which keep every sample.',
   primary_audio_downmix_to_stereo: 'Downmix from 5.1 to stereo, even when audio_channels is 6.',
   source_stream: 'Number of the audio stream of the source, from 1. Without it, no audio is produced.',
-  dolby_digital_dialnorm: 'Dialogue level (dialnorm) of ac3; 0 = as in the source.',
+  dolby_digital_dialnorm: 'Dialogue level (dialnorm) of ac3 and eac3; 0 = as in the source.',
   downmix:
     'How more than two channels become stereo (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro.',
   downmix_lfe: 'true = the LFE channel is part of a stereo downmix; absent = it is left out.',
   optional:
     'true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails.',
+  audio_container:
+    'Container of the file that this audio has for itself (without video, or with audio_output_path): opus in ogg or webm; every other codec has one. Absent = the first that the codec has.',
+  audio_sample_rate: 'Sample rate in Hz; absent = 48000. Others are for files of a job without video (docs/audio.md).',
+  audio_bit_depth: 'Bits of a sample of flac and pcm; absent = 16.',
 }
 
 const credential: Record<keyof CredentialFields, string> = {

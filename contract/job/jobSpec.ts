@@ -1,7 +1,7 @@
 // In charge of: the complete job specification for the transcoder: no optional fields, every default applied.
 // Not in charge of: wire names and validation (validateJob.ts), properties of the source (transcoder/plan).
 
-import type { AudioCodec, VideoCodec } from '../codecs.ts'
+import type { AudioCodec, AudioContainer, VideoCodec } from '../codecs.ts'
 import type { Container } from '../containers.ts'
 import type { CutTime } from './cutTime.ts'
 
@@ -57,14 +57,21 @@ export interface AudioProfile {
   codec: AudioCodec
   /** Effective channels: 2 with `primary_audio_downmix_to_stereo`, whatever `audio_channels` says. */
   channels: 2 | 6
+  /** What the codec needs at most if it has no bitrate. */
   bitrateKbps: number
+  /** Hz. */
+  sampleRate: number
+  /** Bits of a sample; null for codecs without it. */
+  bitDepth: 16 | 24 | null
+  /** Container of the file that it has for itself. */
+  container: AudioContainer
   /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */
   sourceStream: number | null
   /** How more than two channels are mixed to stereo; null = not given, which means lo_ro. */
   downmix: Downmix | null
   /** Whether the downmix includes the LFE channel; null = not given, which means false. */
   downmixLfe: boolean | null
-  /** Dialogue level of ac3, 1 to 31; 0 = same as the source. */
+  /** Dialogue level of ac3 and eac3, 1 to 31; 0 = same as the source. */
   dialnorm: number
   /** If the source lacks the stream, the profile is left out instead of failing the job. */
   optional: boolean

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
-import { AUDIO_CODECS, WIRE_VIDEO_CODECS } from '../codecs.ts'
+import { AUDIO_CODECS, AUDIO_CONTAINERS, WIRE_VIDEO_CODECS } from '../codecs.ts'
 import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
 import { CUT_TIME } from './cutTime.ts'
@@ -91,6 +91,9 @@ const optionalBoolean = () => field(z.optional(z.boolean()), { expects: 'true or
 const enumWithDefault = <const V extends string>(values: readonly V[], value: NoInfer<V>) =>
   field(withDefault(z.enum(values), value), oneOf(values))
 const optionalEnum = <const V extends string>(values: readonly V[]) => field(z.optional(z.enum(values)), oneOf(values))
+/** One of several numbers, which may also be sent as text. */
+const optionalChoice = <const V extends string>(values: readonly V[]) =>
+  field(z.optional(z.pipe(textFromNumber, z.enum(values))), oneOf(values))
 const optionalText = (maximum: number) =>
   field(z.optional(z.string().check(z.maxLength(maximum))), {
     expects: `a string of at most ${maximum} characters`,
@@ -174,6 +177,9 @@ export const audioProfileSchema = z.object({
   downmix: optionalEnum(['lo_ro', 'lt_rt']),
   downmix_lfe: optionalBoolean(),
   optional: optionalBoolean(),
+  audio_container: optionalEnum(AUDIO_CONTAINERS),
+  audio_sample_rate: optionalChoice(['44100', '48000', '96000']),
+  audio_bit_depth: optionalChoice(['16', '24']),
 })
 
 const inputAddress = z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address)))

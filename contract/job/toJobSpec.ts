@@ -1,6 +1,6 @@
 // In charge of: translating a stored job into a JobSpec. The Worker does it once for each attempt.
 // Not in charge of: validating a request (validateJob.ts): this code only gets accepted jobs.
-import { codecOf, videoCodecs } from '../codecs.ts'
+import { audioFileOf, audioRules, codecOf, pcmKbps, videoCodecs } from '../codecs.ts'
 import { parseCutTime } from './cutTime.ts'
 import { isSegmented } from '../containers.ts'
 import { outputBaseName } from './paths/inputAddress.ts'
@@ -17,7 +17,7 @@ import {
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
 import { packagingOf } from './packagingSpec.ts'
 import type { AudioProfileFields, InputFields, VideoProfileFields } from './requestSchema.ts'
-import type { InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'
+import type { AudioProfile, InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'
 
 function serviceOf(config: JobConfig, sourceName: string): TsServiceSpec {
   const videoPid = config.video_pid ?? DEFAULT_VIDEO_PID
@@ -50,6 +50,31 @@ function cutOf({
 }: Pick<JobConfig, 'start_seconds' | 'end_seconds'>): JobSpec['cut'] {
   if (start === undefined && end === undefined) return null
   return { start: parseCutTime(start ?? 0), end: end === undefined ? null : parseCutTime(end) }
+}
+
+const DEFAULT_SAMPLE_RATE = 48_000
+const DEFAULT_BIT_DEPTH = 16
+
+function audioFormatOf(
+  profile: AudioProfileFields,
+): Pick<AudioProfile, 'codec' | 'channels' | 'bitrateKbps' | 'sampleRate' | 'bitDepth' | 'container'> {
+  const codec = profile.audio_codec
+  const channels = effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo)
+  const sampleRate = Number(profile.audio_sample_rate ?? DEFAULT_SAMPLE_RATE)
+  const { bitrates, bitDepths } = audioRules(codec)
+  const asked = Number(profile.audio_bit_depth ?? DEFAULT_BIT_DEPTH)
+  const bitDepth = bitDepths.find((depth) => depth === asked) ?? null
+  return {
+    codec,
+    channels,
+    bitrateKbps:
+      bitrates === null
+        ? pcmKbps({ channels, sampleRate, bitDepth: bitDepth ?? DEFAULT_BIT_DEPTH })
+        : Number(profile.audio_bitrate),
+    sampleRate,
+    bitDepth,
+    container: audioFileOf(codec, profile.audio_container).container,
+  }
 }
 
 function inputSpec(fields: InputFields): InputSpec {
@@ -134,9 +159,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
     })),
     audio: config.audioProfiles.map((profile, index) => ({
       index,
-      codec: profile.audio_codec,
-      channels: effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo),
-      bitrateKbps: Number(profile.audio_bitrate),
+      ...audioFormatOf(profile),
       sourceStream: sourceStreamOf(profile, single),
       downmix: profile.downmix ?? null,
       downmixLfe: profile.downmix_lfe ?? null,

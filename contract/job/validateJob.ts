@@ -1,6 +1,7 @@
 // In charge of: turning a request body into what is stored (JobConfig) and what is encrypted (JobSecrets).
 // Not in charge of: the rules, which have their own files (requestSchema.ts, rules/, credentials.ts), or the job
 // specification (toJobSpec.ts).
+import { audioRules } from '../codecs.ts'
 import type { Problem, Warning } from '../errors.ts'
 import { checkCombinations } from './rules/combinations.ts'
 import { draftInputs } from './rules/inputs.ts'
@@ -31,6 +32,7 @@ import {
   jobRequestSchema,
   LADDERS,
   videoProfileSchema,
+  type AudioProfileFields,
   type JobDraft,
 } from './requestSchema.ts'
 import { parseHttp } from './stores/http.ts'
@@ -61,7 +63,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const draft: JobDraft = {
     ...readFields(jobFieldsSchema.shape, body, '', findings),
     videoProfiles: video.map((each, i) => readFields(videoProfileSchema.shape, each, `videoProfiles[${i}]`, findings)),
-    audioProfiles: audio.map((each, i) => readFields(audioProfileSchema.shape, each, `audioProfiles[${i}]`, findings)),
+    audioProfiles: audio.map((each, i) => readAudioProfile(each, `audioProfiles[${i}]`, findings)),
     ...(pieces === null
       ? {}
       : { inputs: pieces.map((each, i) => readFields(inputSchema.shape, each, `inputs[${i}]`, findings)) }),
@@ -170,6 +172,14 @@ function readVideoProfiles(body: JsonObject, findings: Findings): (JsonObject | 
 function readAudioProfiles(body: JsonObject, findings: Findings): (JsonObject | null)[] {
   if (presentMember(body, 'audioProfiles') === undefined) return []
   return readObjectList(body, 'audioProfiles', AUDIO_PROFILES, findings)
+}
+
+/** A codec that keeps every sample has no bitrate, not even the default one. */
+function readAudioProfile(given: JsonObject | null, path: string, findings: Findings): Partial<AudioProfileFields> {
+  const { audio_bitrate: bitrate, ...read } = readFields(audioProfileSchema.shape, given, path, findings)
+  const hasNone = read.audio_codec !== undefined && audioRules(read.audio_codec).bitrates === null
+  const isSent = given !== null && presentMember(given, 'audio_bitrate') !== undefined
+  return bitrate === undefined || (hasNone && !isSent) ? read : { ...read, audio_bitrate: bitrate }
 }
 
 /** Two names of one field: the alias is accepted, a contradiction is a problem. */

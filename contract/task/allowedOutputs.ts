@@ -4,7 +4,7 @@
 import type { JobConfig } from '../job/jobConfig.ts'
 import { toSpec } from '../job/toJobSpec.ts'
 import { VIDEO_PROFILES } from '../limits.ts'
-import { audioCodecs } from '../codecs.ts'
+import { audioFileOf } from '../codecs.ts'
 import { containers, fileContainers } from '../containers.ts'
 import { audioFilePath, joinPath, outputFilePath } from '../job/paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
@@ -86,7 +86,11 @@ function filesOf(spec: JobSpec): VideoProfile[] {
 function audioRules(spec: JobSpec): OutputRule[] {
   if (spec.audioDirectory === null) return []
   return spec.audio.map((profile) =>
-    outputRule(escapeRegExp(audioFilePath(spec, profile)), [audioCodecs[profile.codec].file.contentType], ['parts']),
+    outputRule(
+      escapeRegExp(audioFilePath(spec, profile)),
+      [audioFileOf(profile.codec, profile.container).contentType],
+      ['parts'],
+    ),
   )
 }
 

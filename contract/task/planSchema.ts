@@ -80,6 +80,7 @@ const audio = z.object({
   volumePercent: amount,
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
   dialnorm: z.nullable(count),
+  bitDepth: z.optional(z.nullable(z.literal([16, 24]))),
 })
 
 const rendition = z.object({
@@ -267,7 +268,15 @@ export const taskPlanSchema = z.object({
     )
     .check(z.maxLength(16)),
   audioFiles: z
-    .array(z.object({ ...file, container: z.enum(AUDIO_CONTAINERS), audio, expectedBytes: amount }))
+    .array(
+      z.object({
+        ...file,
+        container: z.enum(AUDIO_CONTAINERS),
+        isExact: z.optional(z.boolean()),
+        audio,
+        expectedBytes: amount,
+      }),
+    )
     .check(z.maxLength(8)),
   warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
 })

@@ -146,7 +146,12 @@ const ABOUT: Record<string, { title: string; about: string }> = {
   cues: { title: 'SCTE-35', about: 'cues and their PID' },
   service: { title: 'transport streams', about: 'DVB and ATSC signalling, service names, PIDs' },
   audio: { title: 'audio', about: 'codec, channels, downmix, volume, loudness, dialogue level' },
-  'audio-bitrates': { title: 'audio bitrates', about: 'every bitrate of every codec, in stereo and in 5.1' },
+  'audio-bitrates': { title: 'audio bitrates', about: 'every bitrate of aac, ac3 and mp2, in stereo and in 5.1' },
+  'audio-files': { title: 'audio files', about: 'files without video: codec, container, sample rate, bit depth' },
+  'audio-file-bitrates': {
+    title: 'audio file bitrates',
+    about: 'every bitrate of mp3, opus and eac3, in stereo and in 5.1',
+  },
   segmented: { title: 'segmented output', about: 'HLS, DASH, Smooth Streaming, thumbnails, tar' },
   source: { title: 'ladders and the source', about: 'automatic ladder, upscaling, optional audio' },
   inputs: { title: 'several sources', about: 'the elements of inputs: address, part, audio streams' },

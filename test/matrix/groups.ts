@@ -16,6 +16,7 @@ import { scan } from './rows/scan.ts'
 import { segmented } from './rows/segmented.ts'
 import { service } from './rows/tsService.ts'
 import { warnings } from './rows/warnings.ts'
+import { audioFileBitrates, audioFiles } from './rows/audioFiles.ts'
 import { audioBitrates } from './rows/audioBitrates.ts'
 import { coversValue, showValue, VALUES, type ParameterValue } from './parameterValues.ts'
 
@@ -31,6 +32,8 @@ export const GROUPS: Record<string, readonly Row[]> = {
   service,
   audio,
   'audio-bitrates': audioBitrates,
+  'audio-files': audioFiles,
+  'audio-file-bitrates': audioFileBitrates,
   segmented,
   source,
   inputs,

@@ -29,7 +29,10 @@ const SIX = [58, 0] as const
 const SEVEN = [59, 0] as const
 
 const REQUIRED = {
-  encoders: [...Object.values(videoEncodings), ...Object.values(audioEncodings)].map(({ encoder }) => encoder),
+  encoders: [
+    ...Object.values(videoEncodings),
+    ...Object.values(audioEncodings).filter(({ needs }) => needs === null),
+  ].map(({ encoder }) => encoder),
   filters: [
     'scale',
     'aresample',
@@ -135,6 +138,10 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
       captionsAcrossRates: atLeast(avutil, SEVEN),
       severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),
+      mp3: lists.encoders.has('libmp3lame') && lists.muxers.has('mp3'),
+      opus: lists.encoders.has('libopus') && lists.muxers.has('ogg') && lists.muxers.has('webm'),
+      flac: lists.encoders.has('flac') && lists.muxers.has('flac'),
+      eac3: lists.encoders.has('eac3') && lists.muxers.has('eac3'),
     },
   }
 }

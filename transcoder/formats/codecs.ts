@@ -1,8 +1,9 @@
-// In charge of: the properties of the outputs' codecs in a transport stream: stream types, frames, service types,
+// In charge of: the properties of the outputs' codecs: frames, and in a transport stream stream types, service types,
 // decoder delays.
 // Not in charge of: what jobs may request (contract/codecs.ts), encoding (plan/codecs.ts).
 
 export type VideoCodec = 'h264' | 'hevc' | 'mpeg2'
+/** Those of transport streams. */
 export type AudioCodec = 'aac' | 'ac3' | 'mp2'
 
 interface VideoStreamRules {
@@ -22,8 +23,22 @@ export const videoStreams: Readonly<Record<VideoCodec, VideoStreamRules>> = {
   mpeg2: { streamType: 0x02, longestHoldMs: 950, hasHrd: false, serviceTypes: { sd: 0x01, hd: 0x11 } },
 }
 
-/** Samples per frame. */
-export const frameSamples: Readonly<Record<AudioCodec, number>> = { aac: 1024, ac3: 1536, mp2: 1152 }
+/** Samples per frame, as the encoders make them. */
+export const frameSamples = {
+  aac: 1024,
+  ac3: 1536,
+  mp2: 1152,
+  mp3: 1152,
+  opus: 960,
+  flac: 4608,
+  eac3: 1536,
+  pcm: 1,
+} as const
+
+/** Whether transport streams carry the codec. */
+export function isTsAudio<T extends { codec: string }>(track: T): track is T & { codec: AudioCodec } {
+  return track.codec === 'aac' || track.codec === 'ac3' || track.codec === 'mp2'
+}
 
 /** null = the stream type of a codec that outputs cannot have. */
 export function videoCodecOf(streamType: number): VideoCodec | null {

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises'
 import type { Warning } from '#contract/errors.ts'
 import type { TsServiceSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { videoStreams } from '../formats/codecs.ts'
+import { isTsAudio, videoStreams } from '../formats/codecs.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { Multiplexer } from '../formats/tsMultiplexer/multiplexer.ts'
 import type { MultiplexOptions } from '../formats/tsMultiplexer/multiplexOptions.ts'
@@ -42,6 +42,7 @@ export function lateWarnings(found: readonly Late[]): Warning[] {
 export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly Cue[]): MultiplexOptions {
   const { video, audio, muxRateKbps } = output
   const service = plan.service ?? DEFAULT_SERVICE
+  if (!audio.every(isTsAudio)) throw new TypeError('the plan has a codec that transport streams cannot carry')
   return {
     rateKbps: muxRateKbps,
     video: {

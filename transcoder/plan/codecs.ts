@@ -89,6 +89,8 @@ export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
 
 interface AudioEncoding {
   encoder: string
+  /** The engine feature that the encoder requires; null = every accepted ffmpeg has it. */
+  needs: keyof EngineFeatures | null
   /** Samples that the encoder adds at the beginning (measured on 5.1.9 and 7.0). */
   delaySamples: number
   /** The ffmpeg channels that serve as the surrounds of this encoder's 5.1. The audio is the same. */
@@ -98,9 +100,15 @@ interface AudioEncoding {
 }
 
 export const audioEncodings: Readonly<Record<AudioCodec, AudioEncoding>> = {
-  aac: { encoder: 'aac', delaySamples: 1024, surrounds: 'back', leastShare: 0.02 },
-  ac3: { encoder: 'ac3', delaySamples: 256, surrounds: 'side', leastShare: 0.95 },
-  mp2: { encoder: 'mp2', delaySamples: 481, surrounds: 'back', leastShare: 0.95 },
+  aac: { encoder: 'aac', needs: null, delaySamples: 1024, surrounds: 'back', leastShare: 0.02 },
+  ac3: { encoder: 'ac3', needs: null, delaySamples: 256, surrounds: 'side', leastShare: 0.95 },
+  mp2: { encoder: 'mp2', needs: null, delaySamples: 481, surrounds: 'back', leastShare: 0.95 },
+  mp3: { encoder: 'libmp3lame', needs: 'mp3', delaySamples: 1105, surrounds: 'back', leastShare: 0.95 },
+  opus: { encoder: 'libopus', needs: 'opus', delaySamples: 312, surrounds: 'back', leastShare: 0.05 },
+  flac: { encoder: 'flac', needs: 'flac', delaySamples: 0, surrounds: 'back', leastShare: 0.001 },
+  eac3: { encoder: 'eac3', needs: 'eac3', delaySamples: 256, surrounds: 'side', leastShare: 0.95 },
+  // The name for 16 bits (argv/encoderArgs.ts).
+  pcm: { encoder: 'pcm_s16le', needs: null, delaySamples: 0, surrounds: 'back', leastShare: 1 },
 }
 
 /** The codec of that ffprobe name, if outputs can have it. Its frames can carry captions. */

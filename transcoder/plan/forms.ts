@@ -24,6 +24,11 @@ export function isMp4(container: string): boolean {
   return container === 'mp4' || container === 'm4a'
 }
 
+/** The muxer completes the header at the end: lengths, an index, a checksum. `container`: of any planned file. */
+export function isRewritten(container: string): boolean {
+  return ['mp3', 'webm', 'flac', 'wav'].includes(container)
+}
+
 /** `container`: of any planned file, audio files included. */
 export function isMultiplexed(container: string | undefined): boolean {
   return FILE_CONTAINERS.some((known) => known === container && fileRules[known].isMultiplexed)

@@ -3,7 +3,7 @@
 // Not in charge of: detecting growth (fileGrowth.ts), sending a part (partUpload.ts).
 import { stat } from 'node:fs/promises'
 import { MIN_PART_BYTES, type FinishedObject, type UploadReply, type UploadRequest } from '#contract/task/protocol.ts'
-import { isMp4 } from '../plan/forms.ts'
+import { isMp4, isRewritten } from '../plan/forms.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { FileDigest } from './fileDigest.ts'
@@ -13,7 +13,7 @@ import { PartUpload, type PartUploadOptions } from './partUpload.ts'
  * When the bytes of a growing file are final. `appended`: once written (MPEG-TS, bare audio frames).
  * `reserved`: once written, except the first `headBytes`, which are rewritten at the end (mp4 with space reserved for
  * its header).
- * `rewritten`: only at the end (mp4 whose header is moved to the front).
+ * `rewritten`: only at the end (mp4 whose header is moved to the front; mp3, webm, flac, wav, whose header is completed).
  */
 export type WriteMode = { kind: 'appended' } | { kind: 'reserved'; headBytes: number } | { kind: 'rewritten' }
 
@@ -21,6 +21,7 @@ export type WriteMode = { kind: 'appended' } | { kind: 'reserved'; headBytes: nu
 const MDAT_HEADER_BYTES = 4096
 
 export function writeModeOf(container: PlannedFile['container'], headerReserveBytes: number | null): WriteMode {
+  if (isRewritten(container)) return { kind: 'rewritten' }
   // A transport stream, or bare audio frames: bytes that were written never change.
   if (!isMp4(container)) return { kind: 'appended' }
   if (headerReserveBytes === null) return { kind: 'rewritten' }

@@ -1,7 +1,7 @@
 // In charge of: the relative path of an output below the job's destination, and the characters that it may contain.
 // Not in charge of: the destination (the store), whether two profiles have the same path (outputPaths.ts).
 import { isCleanText, schemeOf } from './inputAddress.ts'
-import { audioCodecs } from '../../codecs.ts'
+import { audioFileOf } from '../../codecs.ts'
 import { containers, fileContainers } from '../../containers.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
 
@@ -56,7 +56,7 @@ export function outputFilePath(spec: JobSpec, profile: VideoProfile, height: num
 export function audioFilePath(spec: JobSpec, profile: AudioProfile): string {
   return joinPath(
     spec.audioDirectory ?? '',
-    `${spec.inputName}_audio_${profile.index}.${audioCodecs[profile.codec].file.container}`,
+    `${spec.inputName}_audio_${profile.index}.${audioFileOf(profile.codec, profile.container).extension}`,
   )
 }
 

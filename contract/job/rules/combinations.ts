@@ -1,7 +1,8 @@
 // In charge of: rules between fields that can be checked before the source is known, and warnings about fields without
 // effect.
 // Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts).
-import { allowedAudioBitrates, effectiveChannels, selectedAudio } from './audioBitrates.ts'
+import { selectedAudio } from './audioBitrates.ts'
+import { checkAudio } from './audioProfiles.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import {
   FLOOR_KBPS,
@@ -12,14 +13,22 @@ import {
   tooHighMessage,
   tooLowMessage,
 } from './videoBitrates.ts'
-import { AUDIO_CODECS, audioRules, codecOf, videoRules, WIRE_VIDEO_CODECS, type SegmentForm } from '../../codecs.ts'
+import {
+  AUDIO_CODECS,
+  audioRules,
+  codecOf,
+  videoRules,
+  WIRE_VIDEO_CODECS,
+  type AudioCodec,
+  type SegmentForm,
+} from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import { checkPieces } from './inputs.ts'
 import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
 import { warnVideoFields } from './videoFields.ts'
-import { type AudioProfileFields, type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
+import { type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
 
 export function checkCombinations(draft: JobDraft, findings: Findings): void {
   for (const [index, profile] of draft.videoProfiles.entries()) {
@@ -108,55 +117,6 @@ function warnUnusedAudio(draft: JobDraft, findings: Findings): void {
   }
 }
 
-/** Decision "audio legality": checks the effective channels; the message lists the allowed bitrates. */
-function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
-  const { audio_codec: codec, audio_channels, audio_bitrate, source_stream: stream } = profile
-  // 2.2 source_stream: "Required for audio to be produced."
-  if (stream === undefined) {
-    const message = `${path} has no source_stream, so it produces no audio; set source_stream to the number of an audio stream of the source, counted from 1`
-    findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
-  }
-  if (profile.dolby_digital_dialnorm && codec !== undefined && !audioRules(codec).hasDialnorm) {
-    const field = `${path}.dolby_digital_dialnorm`
-    findings.warn(
-      'no_effect',
-      field,
-      `${field} has no effect with ${codec}; only ${AUDIO_CODECS.filter((each) => audioRules(each).hasDialnorm).join(' and ')} carries a dialogue level`,
-    )
-  }
-  if (codec === undefined || audio_channels === undefined) return
-  const channels = effectiveChannels(audio_channels, profile.primary_audio_downmix_to_stereo)
-  for (const name of ['downmix', 'downmix_lfe'] as const)
-    if (channels === 6 && profile[name] !== undefined) {
-      const field = `${path}.${name}`
-      findings.warn('no_effect', field, `${field} has no effect with 6 channels; only stereo is a downmix`)
-    }
-  const allowed = allowedAudioBitrates(codec, channels)
-  if (allowed.length === 0) {
-    const field = `${path}.audio_channels`
-    findings.problem(
-      'unsupported_combination',
-      field,
-      `${codec} cannot carry ${channels} channels; use 2, or ${AUDIO_CODECS.filter((each) => allowedAudioBitrates(each, channels).length > 0).join(' or ')}`,
-      {
-        allowed: ['2'],
-      },
-    )
-    return
-  }
-  if (audio_bitrate === undefined) return
-  const field = `${path}.audio_bitrate`
-  const advised = audioRules(codec).surroundAdvisedKbps
-  const kbps = Number(audio_bitrate)
-  if (!allowed.includes(kbps)) {
-    const message = `audio_bitrate ${kbps} is not available for ${codec} with ${channels} channels; use one of ${allowed.join(', ')}`
-    findings.problem('audio_bitrate_not_allowed', field, message, { allowed })
-  } else if (advised !== null && channels === 6 && kbps < advised) {
-    const message = `${field} ${kbps} is low for ${codec} with 6 channels; ${advised} or more is advised`
-    findings.warn('audio_bitrate_low', field, message)
-  }
-}
-
 /** Both fields set the level, so it is unclear which one should win. */
 function checkLoudness(draft: JobDraft, findings: Findings): void {
   const { loudness_lufs: loudness, audio_volume: volume = 100 } = draft
@@ -165,10 +125,20 @@ function checkLoudness(draft: JobDraft, findings: Findings): void {
   findings.problem('conflict', 'loudness_lufs', message)
 }
 
+/** Whether a rendition has the audio of the profile: a video that selects it, or its own segments without video. */
+function isCarried(draft: JobDraft, index: number): boolean {
+  if (!hasVideo(draft)) return isSegmented(draft)
+  const count = draft.audioProfiles.length
+  return (
+    draft.ladder !== undefined ||
+    draft.videoProfiles.some((profile) => selectedAudio(profile.audio_profiles, count).includes(index))
+  )
+}
+
 /** Decisions "codec × container" and bucket_output_path. */
 function checkContainer(draft: JobDraft, findings: Findings): void {
   const segmented = isSegmented(draft)
-  const kind = isSmooth(draft) ? 'silverlight' : 'segmented (HLS or DASH)'
+  const kind = isSmooth(draft) ? 'silverlight' : segmented ? 'segmented (HLS or DASH)' : `${draft.output_container}`
   // Every HLS or DASH output can be CMAF.
   const form = isSmooth(draft) ? 'smooth' : 'cmaf'
   const refuse = (field: string, what: string, allowed: string[]) =>
@@ -187,9 +157,12 @@ function checkContainer(draft: JobDraft, findings: Findings): void {
     refuse('video_codec', `video_codec ${video}`, allowed)
   }
   for (const [index, { audio_codec: codec }] of draft.audioProfiles.entries()) {
-    if (!segmented || codec === undefined || hasForm(audioRules(codec))) continue
-    const allowed = AUDIO_CODECS.filter((each) => hasForm(audioRules(each)))
-    refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, allowed)
+    if (codec === undefined || !isCarried(draft, index)) continue
+    const file = containerRules(draft.output_container)?.file
+    const fits = (each: AudioCodec): boolean =>
+      segmented ? hasForm(audioRules(each)) : file == null || audioRules(each).videoFiles.includes(file)
+    if (fits(codec)) continue
+    refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, AUDIO_CODECS.filter(fits))
   }
   const own = draft.outputProviderOf === undefined || draft.outputProviderOf === 'vendor-store'
   if (segmented && !own && !draft.bucket_output_path) {

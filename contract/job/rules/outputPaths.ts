@@ -4,7 +4,7 @@ import { parseRoot, rulesOf, type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
 import { hasBucketPrefix, outputLocations, type OutputLocation, type OutputLocations } from '../paths/outputLocation.ts'
-import { audioCodecs } from '../../codecs.ts'
+import { audioFileOf } from '../../codecs.ts'
 import { outputPathProblem, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
@@ -74,7 +74,8 @@ function conflictingAudioPath(key: string, directory: OutputLocation | null, dra
   const place = directory.key === '' ? '' : `${directory.key}/`
   const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
   const profile = draft.audioProfiles[Number(match?.[1])]
-  if (profile?.audio_codec === undefined || match?.[2] !== audioCodecs[profile.audio_codec].file.container) return null
+  if (profile?.audio_codec === undefined) return null
+  if (match?.[2] !== audioFileOf(profile.audio_codec, profile.audio_container).extension) return null
   return `audioProfiles[${match[1]}]`
 }
 

@@ -2,6 +2,7 @@
 // what the service puts before it and what derived names add.
 // Not in charge of: allowed characters (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts,
 // allowedOutputs.ts).
+import { audioFileOf } from '../../codecs.ts'
 import { rulesOf, type Provider } from '../stores/registry.ts'
 import { utf8ByteLength } from '../paths/inputAddress.ts'
 import { isSegmented, isSmooth } from '../../containers.ts'
@@ -17,7 +18,6 @@ const NAME = 'n'.repeat(MAX_LENGTH.file_name)
 const LONGEST_ATTEMPT_DIRECTORY = attemptDirectory('0'.repeat(36), 999_999_999)
 const LONGEST = {
   file: `${NAME}_15_99999p.mp4`,
-  audio: `${NAME}_audio_7.m4a`,
   /** The object that tests whether the directory can be written (Sink.tryOut). */
   trial: '.splicepoint',
   rung: 'video_9999p',
@@ -78,8 +78,20 @@ function longestKeys(draft: JobDraft, locations: OutputLocations): LongestKey[] 
   if (audioDirectory === null) return found
   const audio = audioDirectory.key
   const field = locations.audioDirectory === null ? 'bucket_output_path' : 'audio_output_path'
-  const file = { field, key: joinPath(audio, LONGEST.audio), times: 1 as const, clientPart: audio }
+  const file = {
+    field,
+    key: joinPath(audio, `${NAME}_audio_7.${longestExtension(draft)}`),
+    times: 1 as const,
+    clientPart: audio,
+  }
   return [...found, file]
+}
+
+function longestExtension({ audioProfiles }: JobDraft): string {
+  const extensions = audioProfiles.map(
+    ({ audio_codec: codec = 'aac', audio_container: container }) => audioFileOf(codec, container).extension,
+  )
+  return extensions.reduce((longest, each) => (each.length > longest.length ? each : longest), '')
 }
 
 /** All rungs of a ladder have names of the same form. */

@@ -13,7 +13,7 @@ async function audioKbps(file: string, position: number): Promise<number> {
 
 export const audioBitrates: Row[] = CODECS.flatMap((audio_codec) =>
   ([2, 6] as const).flatMap((channels) => {
-    const allowed = allowedAudioBitrates(audio_codec, channels)
+    const allowed = allowedAudioBitrates(audio_codec, channels) ?? []
     const profile = (kbps: number) => ({ audio_codec, audio_channels: `${channels}`, audio_bitrate: `${kbps}` })
     const fits = allowed.map((kbps): Row => {
       // At most eight profiles per job.

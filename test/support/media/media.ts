@@ -130,6 +130,8 @@ export interface ProbedStream {
   channels: number
   channel_layout: string
   bit_rate: string
+  bits_per_sample?: number
+  bits_per_raw_sample?: string
   tags?: Record<string, string>
 }
 

@@ -1,5 +1,6 @@
 // In charge of: small jobs and sources for planning tests; each test states only what it is about.
 // Not in charge of: expectations.
+import { audioFileOf } from '#contract/codecs.ts'
 import type { AudioProfile, JobSpec, PackagingSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../../transcoder/plan/model/mediaInfo.ts'
 
@@ -88,6 +89,9 @@ export function audioProfile(change: Partial<AudioProfile> = {}): AudioProfile {
     codec: 'aac',
     channels: 2,
     bitrateKbps: 128,
+    sampleRate: 48_000,
+    bitDepth: null,
+    container: audioFileOf(change.codec ?? 'aac', undefined).container,
     sourceStream: 1,
     downmix: null,
     downmixLfe: null,

@@ -1,6 +1,7 @@
 // In charge of: the flags of each encoder.
 // Not in charge of: choosing rate, GOP or size (planJob.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { audioCodecs } from '#contract/codecs.ts'
 import { videoEncodings, audioEncodings } from '../codecs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
@@ -145,10 +146,29 @@ export function mp4Tag({ codec }: VideoPlan): string[] {
   return tag === null ? [] : ['-tag:v', tag]
 }
 
+const PCM_ENCODERS = { 16: 'pcm_s16le', 24: 'pcm_s24le' } as const
+
+function audioEncoder({ codec, bitDepth }: AudioPlan): string {
+  return codec === 'pcm' ? PCM_ENCODERS[bitDepth ?? 16] : audioEncodings[codec].encoder
+}
+
+function hasBitrate({ codec }: AudioPlan): boolean {
+  return audioCodecs[codec].bitrates !== null
+}
+
+/** FLAC encodes 24 bits from samples of 32. The filters deliver float, which holds 24 bits exactly. */
+function sampleFormatArgs({ codec, bitDepth }: AudioPlan, position: number): string[] {
+  if (codec !== 'flac') return []
+  return bitDepth === 24
+    ? [`-sample_fmt:a:${position}`, 's32', `-bits_per_raw_sample:a:${position}`, '24']
+    : [`-sample_fmt:a:${position}`, 's16']
+}
+
 /** Flags for the output's audio stream number `position`. */
 export function audioEncoderArgs(audio: AudioPlan, position: number): string[] {
   return [
-    ...[`-c:a:${position}`, audioEncodings[audio.codec].encoder, `-b:a:${position}`, `${audio.bitrateKbps}k`],
+    ...[`-c:a:${position}`, audioEncoder(audio)],
+    ...(hasBitrate(audio) ? [`-b:a:${position}`, `${audio.bitrateKbps}k`] : sampleFormatArgs(audio, position)),
     // AC-3 states the dialogue level. Receivers lower the whole programme by its distance from −31 dB.
     ...(audio.dialnorm === null ? [] : [`-dialnorm:a:${position}`, `${-audio.dialnorm}`]),
     ...(audio.language === null ? [] : [`-metadata:s:a:${position}`, `language=${audio.language}`]),

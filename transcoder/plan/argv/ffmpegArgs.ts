@@ -224,9 +224,27 @@ function audioFileArgs(file: AudioFilePlan, position: number): string[] {
     ...['-map', `[f${position}]`, '-map_metadata', '-1', '-map_chapters', '-1'],
     ...audioEncoderArgs(file.audio, 0),
     ...['-fflags', '+bitexact'],
-    // ipod = mp4 with the brand that .m4a players expect. The other two containers are plain sequences of frames.
-    ...(file.container === 'm4a' ? ['-movflags', '+faststart', '-f', 'ipod'] : ['-f', file.container]),
+    ...audioMuxers[file.container](file),
   ]
+}
+
+/** ac3, eac3, mp2 and ogg: frames, or pages of frames, one after another. */
+const audioMuxers: Readonly<Record<AudioFilePlan['container'], (file: AudioFilePlan) => readonly string[]>> = {
+  // ipod = mp4 with the brand that .m4a players expect. The edit list counts in the movie's time scale.
+  m4a: ({ isExact, audio }) => [
+    ...['-movflags', '+faststart', ...(isExact === true ? ['-movie_timescale', `${audio.sampleRate}`] : [])],
+    ...['-f', 'ipod'],
+  ],
+  ac3: () => ['-f', 'ac3'],
+  eac3: () => ['-f', 'eac3'],
+  mp2: () => ['-f', 'mp2'],
+  // There are no tags. The first frame (Xing, LAME) states the delay and the padding, which players remove.
+  mp3: () => ['-id3v2_version', '0', '-f', 'mp3'],
+  ogg: () => ['-f', 'ogg'],
+  webm: () => ['-f', 'webm'],
+  flac: () => ['-f', 'flac'],
+  // RF64 (EBU Tech 3306) above 4 GiB, where the 32-bit sizes of WAV end.
+  wav: () => ['-rf64', 'auto', '-f', 'wav'],
 }
 
 /** Copied unchanged. Their descriptors need the languages, which `-map_metadata -1` removes with the other metadata. */
@@ -246,11 +264,17 @@ const muxers: Readonly<Record<FileContainer, (output: OutputPlan) => readonly st
   ts: () => encoderStreamArgs,
 }
 
+/** ffmpeg 5 calls FLAC in MP4 experimental; later versions write the same. */
+function flacInMp4(audio: readonly AudioPlan[]): string[] {
+  return audio.some(({ codec }) => codec === 'flac') ? ['-strict', 'experimental'] : []
+}
+
 function mp4Flags(output: OutputPlan): string[] {
   return [
     // Leave out tool versions and dates, so that the same plan gives the same bytes.
     ...['-fflags', '+bitexact'],
     ...mp4Tag(output.video),
+    ...flacInMp4(output.audio),
     // With a reserve, the header comes first and every later byte is final once written. Without one, ffmpeg moves the
     // header to the front at the end.
     ...(output.headerReserveBytes === null

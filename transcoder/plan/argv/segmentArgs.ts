@@ -138,9 +138,13 @@ function teeSlave(options: Record<string, string>, target: string): string {
 }
 
 /** Options of one muxer. No value contains a character that is special to tee. */
-function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, string> {
-  // Leave out tool versions and dates, so that the same plan gives the same bytes.
-  const common = { fflags: '+bitexact' }
+function muxer(form: SegmentForm, { video, audio }: SegmentEncode): Record<string, string> {
+  const common = {
+    // Leave out tool versions and dates, so that the same plan gives the same bytes.
+    fflags: '+bitexact',
+    // ffmpeg 5 calls FLAC in MP4 experimental; later versions write the same.
+    ...(video === null && audio.some(({ codec }) => codec === 'flac') ? { strict: 'experimental' } : {}),
+  }
   // One fragment per GOP. Audio comes in single frames, which the segmenter joins so that audio and video are cut
   // together.
   const fragments = video === null ? '+frag_every_frame' : '+frag_keyframe'

@@ -1,7 +1,7 @@
 // In charge of: audio_output_path: each audio profile as a separate file, in addition to the outputs that carry it.
 // Not in charge of: the mix and the codec of a profile (audioTracks.ts).
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
-import { audioCodecs } from '#contract/codecs.ts'
+import { audioFileOf } from '#contract/codecs.ts'
 import { planTrack } from './audioTracks.ts'
 import type { AudioFilePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
@@ -25,11 +25,15 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
       : outputDuration(media, used, startSeconds)
     const source = knownDuration ?? outputDuration(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
     const estimate = Math.max(source, audio.silenceUntilSeconds ?? 0)
+    const file = audioFileOf(profile.codec, profile.container)
     return [
       {
         profile: profile.index,
         path: audioFilePath(spec, profile),
-        ...audioCodecs[profile.codec].file,
+        container: file.container,
+        contentType: file.contentType,
+        // The files of a job with video are as they always were.
+        ...(spec.video.length === 0 ? { isExact: true } : {}),
         audio,
         durationSeconds: knownDuration,
         expectedBytes: Math.ceil(estimate * profile.bitrateKbps * 125 * OVERHEAD + 65_536),

@@ -2,6 +2,7 @@
 // Not in charge of: allowed codecs, channels and bitrates (checked when the job is created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
 import { carriedProfiles } from './carriedProfiles.ts'
+import { audioEncodings } from '../codecs.ts'
 import { planDialnorm } from './dialnorm.ts'
 import { planChannelMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
@@ -10,7 +11,6 @@ import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { silencePaddingUntil } from './silencePadding.ts'
 
-const SAMPLE_RATE = 48000
 /** ISO 639-2 as containers write it; "und" means undetermined. No other text of a source reaches the arguments. */
 const LANGUAGE = /^[a-z]{3}$/
 
@@ -36,6 +36,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
   const { spec, media } = context
   // 2.2 source_stream: required to produce audio. A profile without it has none.
   if (audio.sourceStream === null) return null
+  requireEncoder(context, audio)
   const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
   if (stream === undefined)
     throw new TaskError(
@@ -56,7 +57,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     codec: audio.codec,
     channels: audio.channels,
     bitrateKbps: audio.bitrateKbps,
-    sampleRate: SAMPLE_RATE,
+    sampleRate: audio.sampleRate,
     sourceStream: audio.sourceStream,
     language,
     mix,
@@ -64,7 +65,19 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     volumePercent: spec.audioVolume,
     loudness,
     dialnorm: planDialnorm(context, audio, stream, { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs }),
+    ...(audio.bitDepth === null ? {} : { bitDepth: audio.bitDepth }),
   }
+}
+
+/** Throws unsupported_combination where this ffmpeg was built without the encoder. */
+function requireEncoder({ features }: PlanContext, { codec, index }: AudioProfile): void {
+  const { needs, encoder } = audioEncodings[codec]
+  if (needs === null || features[needs]) return
+  throw new TaskError(
+    'unsupported_combination',
+    `This transcoder cannot write ${codec}: its ffmpeg was built without ${encoder}.`,
+    { field: `audioProfiles[${index}].audio_codec`, details: { encoder } },
+  )
 }
 
 /** 2.2: a profile without source_stream has no audio, which is easily a mistake. Warns once per profile. */

@@ -16,6 +16,12 @@ export interface EngineFeatures {
    * The clock of a transport stream begins with the streams that are used, not with all streams: ffmpeg 6 and later.
    */
   clockFromUsedStreams: boolean
+  /** libmp3lame exists. */
+  mp3: boolean
+  /** libopus exists. */
+  opus: boolean
+  flac: boolean
+  eac3: boolean
 }
 
 /** Every feature that changes outputs. The clock is that of ffmpeg 5: it changes the arguments, not the outputs. */
@@ -26,4 +32,8 @@ export const ALL_FEATURES: EngineFeatures = {
   captionsAcrossRates: true,
   severalCaptionMessages: true,
   clockFromUsedStreams: false,
+  mp3: true,
+  opus: true,
+  flac: true,
+  eac3: true,
 }

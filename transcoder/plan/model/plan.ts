@@ -148,8 +148,10 @@ export interface AudioPlan {
    * loudness was requested.
    */
   loudness: { gainDb: number; limited: boolean } | null
-  /** Dialogue level that ac3 states, 1 to 31 (dB below full scale); null for the other codecs. */
+  /** Dialogue level that ac3 and eac3 state, 1 to 31 (dB below full scale); null for the other codecs. */
   dialnorm: number | null
+  /** Bits of a sample of flac and pcm; missing or null for the other codecs. */
+  bitDepth?: 16 | 24 | null | undefined
 }
 
 export interface OutputPlan {
@@ -198,6 +200,8 @@ export interface AudioFilePlan {
   path: string
   container: AudioContainer
   contentType: string
+  /** States its length to the sample, where MP4 would round it to milliseconds. Missing = no. */
+  isExact?: boolean | undefined
   audio: AudioPlan
   /** Required duration in seconds; null where the source does not state how long this stream is. */
   durationSeconds: number | null

