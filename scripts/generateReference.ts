@@ -1,5 +1,5 @@
-// In charge of: docs/parameters.md and client/jobRequest.ts, generated from the schema that validates requests. `npm
-// run docs` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
+// In charge of: docs/parameters.md and client/jobRequest.ts, generated from the schema that validates requests, and the
+// tables of docs/monitoring.md. `npm run docs` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { fieldDocs } from '#contract/job/fieldDocs.ts'
@@ -15,6 +15,7 @@ import {
   videoProfileSchema,
 } from '#contract/job/requestSchema.ts'
 import { RUNG_LINES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
+import { tableText, withMonitoringTables } from './monitoringTables.ts'
 import { requestSchemas } from './openapi/requestSchemas.ts'
 import { derivedDeclaration, typeDeclaration } from './package/schemaTypes.ts'
 
@@ -219,14 +220,17 @@ function requestTypes(): string {
 ${declarations.join('\n')}`
 }
 
-const files: readonly [path: string, text: string][] = [
+const read = (path: string): Promise<string> => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
+const monitoring = withMonitoringTables(await read('docs/monitoring.md'), await read('docs/performance.md'))
+const files: readonly [path: string, text: string, comparable?: (text: string) => string][] = [
   ['docs/parameters.md', reference()],
+  ['docs/monitoring.md', monitoring, tableText],
   ['client/jobRequest.ts', requestTypes()],
 ]
-for (const [path, text] of files) {
+for (const [path, text, comparable = (whole: string) => whole] of files) {
   const target = fileURLToPath(new URL(`../${path}`, import.meta.url))
   if (!process.argv.includes('--check')) await writeFile(target, text)
-  else if ((await readFile(target, 'utf8').catch(() => '')) !== text) {
+  else if (comparable(await readFile(target, 'utf8').catch(() => '')) !== comparable(text)) {
     process.stderr.write(`${path} is out of date: npm run docs\n`)
     process.exitCode = 1
   }

@@ -1,5 +1,5 @@
 // In charge of: the gauges of GET /metrics, read from indexes only: jobs that have not ended, slots, webhooks.
-// Not in charge of: counters and histograms (metricTotals.ts), the names of metrics (metrics/families.ts).
+// Not in charge of: counters and histograms (metricTotals.ts), the names of metrics (contract/api/metricFamilies.ts).
 import { all } from './statement.ts'
 
 export interface GaugeValues {

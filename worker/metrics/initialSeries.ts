@@ -2,7 +2,7 @@
 // Prometheus, so that an alert would miss the first event.
 // Not in charge of: families whose labels are known only once something happens (routes).
 import { jobErrorPolicies } from '#contract/errorCodes.ts'
-import type { CounterName, LabelsOf } from './families.ts'
+import type { CounterName, LabelsOf } from '#contract/api/metricFamilies.ts'
 
 const each = <Label extends string>(label: Label, values: readonly string[]) =>
   values.map((value) => ({ [label]: value }) as Record<Label, string>)

@@ -8,7 +8,7 @@ import {
   type FamilyName,
   type GaugeName,
   type LabelsOf,
-} from './families.ts'
+} from '#contract/api/metricFamilies.ts'
 import { INITIAL_SERIES } from './initialSeries.ts'
 import type { Series } from './totals.ts'
 

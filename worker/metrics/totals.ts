@@ -1,7 +1,13 @@
 // In charge of: collecting increments of counters and histograms as series with whole numbers, which can be added up in
 // any order.
 // Not in charge of: where they are added up (db/metricTotals.ts).
-import { FAMILIES, isInMilliseconds, type CounterName, type HistogramName, type LabelsOf } from './families.ts'
+import {
+  FAMILIES,
+  isInMilliseconds,
+  type CounterName,
+  type HistogramName,
+  type LabelsOf,
+} from '#contract/api/metricFamilies.ts'
 
 /** Series, such as `jobs_ended_total{state="failed"}`, and its increment. */
 export type Series = Record<string, number>

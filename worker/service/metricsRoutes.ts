@@ -1,5 +1,5 @@
 // In charge of: GET /metrics, for holders of the admin key.
-// Not in charge of: the text format (metrics/metricsText.ts), what is counted (metrics/families.ts).
+// Not in charge of: the text format (metrics/metricsText.ts), what is counted (contract/api/metricFamilies.ts).
 import { Hono } from 'hono'
 import { VERSION } from '#contract/version.ts'
 import { listBusySlots, readGauges } from '../db/metrics.ts'
