@@ -53,6 +53,15 @@ export const ROTATION_BLACKNESS = { minimum: 0, maximum: 100 } as const
 export const LOGO_OPACITY = { minimum: 0, maximum: 100 } as const
 export const MAX_LOGO_BYTES = 5_000_000
 export const MAX_LOGO_PIXELS = 4096 * 4096
+/** Caption files of one job. Each becomes a track. */
+export const CAPTIONS = { minimum: 0, maximum: 32 } as const
+/** A day of dense dialogue needs a tenth of it. */
+export const MAX_CAPTION_BYTES = 16 * 1024 * 1024
+/** Captions in one file: more than a day of dense dialogue has. */
+export const MAX_CAPTION_CUES = 100_000
+export const CAPTION_LABEL_CHARACTERS = 100
+/** Seconds; a day and more. */
+export const CAPTION_OFFSET = { minimum: -100_000, maximum: 100_000 } as const
 /** −1 (same as the source) is also allowed. */
 export const SCTE35_PID = { minimum: 32, maximum: 8190 } as const
 /** PIDs of output streams: below the range that ATSC reserves for its tables. */

@@ -1,0 +1,118 @@
+// In charge of: reading the bytes of a caption file of any format into cues: which format it is, what is left out, limits.
+// Not in charge of: the formats (one reader each), fetching the file (transcoder/source/captionFiles.ts), cuts
+// (plan/streams/sidecarCaptions.ts).
+import { captionFormatNames, type CaptionFormat } from '#contract/captions.ts'
+import { MAX_CAPTION_CUES } from '#contract/limits.ts'
+import { plainText, tidyLines, type CaptionCue } from './captionCue.ts'
+import { CaptionError } from './captionError.ts'
+import { decodeCaptionText } from './captionText.ts'
+import { readScc } from './sccReader.ts'
+import { readSrt } from './srtReader.ts'
+import { isStl, readStl } from './stlReader.ts'
+import { readTtml } from './ttmlReader.ts'
+import { readWebvtt } from './webvttReader.ts'
+
+export interface ReadRequest {
+  /** null = by content. */
+  format: CaptionFormat | null
+  /** Seconds added to the times of the file, instead of its programme start; null = not given. */
+  offsetSeconds: number | null
+}
+
+export interface CaptionFile {
+  format: CaptionFormat
+  /** By start. Overlapping cues are possible. */
+  cues: CaptionCue[]
+  /** What a client should know: sentences without a subject's name. */
+  remarks: CaptionRemark[]
+}
+
+export interface CaptionRemark {
+  kind: 'encoding' | 'times' | 'programme start' | 'empty'
+  message: string
+}
+
+/** @throws CaptionError */
+export function readCaptions(bytes: Uint8Array, { format: asked, offsetSeconds }: ReadRequest): CaptionFile {
+  const { text, isAssumed } = isStl(bytes) ? { text: '', isAssumed: false } : decodeCaptionText(bytes)
+  const format = asked ?? (isStl(bytes) ? 'stl' : detectFormat(text))
+  const isEmpty = !isStl(bytes) && text.trim() === ''
+  const { cues, remarks } = isEmpty
+    ? { cues: [], remarks: [] }
+    : readAs(asked ?? format, { bytes, text, isDetected: asked === null, offsetSeconds })
+  const shown = cues.map((cue) => ({ ...cue, lines: tidyLines(cue.lines) })).filter(({ lines }) => lines.length > 0)
+  requireLimits(shown)
+  const lasting = shown.filter(({ start, end }) => end > start)
+  const untimed = shown.length - lasting.length
+  return {
+    format,
+    cues: lasting.toSorted((a, b) => a.start - b.start),
+    remarks: [
+      ...(isAssumed ? [ENCODING] : []),
+      ...remarks,
+      ...(untimed === 0 ? [] : [{ kind: 'times' as const, message: untimedMessage(untimed) }]),
+      ...(lasting.length === 0 ? [EMPTY] : []),
+    ],
+  }
+}
+
+interface Content {
+  bytes: Uint8Array
+  text: string
+  /** The request names no format. */
+  isDetected: boolean
+  offsetSeconds: number | null
+}
+
+function readAs(
+  format: CaptionFormat,
+  { bytes, text, isDetected, offsetSeconds }: Content,
+): Pick<CaptionFile, 'cues' | 'remarks'> {
+  const shifted = (cues: readonly CaptionCue[]) => ({
+    cues: cues.map((cue) => ({ ...cue, start: cue.start + (offsetSeconds ?? 0), end: cue.end + (offsetSeconds ?? 0) })),
+    remarks: [],
+  })
+  switch (format) {
+    case 'srt':
+      if (isDetected && !text.includes('-->'))
+        throw new CaptionError(`It is none of ${Object.values(captionFormatNames).join(', ')}.`, 1)
+      return shifted(readSrt(text))
+    case 'webvtt':
+      return shifted(readWebvtt(text))
+    case 'ttml':
+      return readTtml(text, offsetSeconds)
+    case 'scc':
+      return readScc(text, offsetSeconds)
+    case 'stl':
+      return readStl(bytes, offsetSeconds)
+  }
+}
+
+const EMPTY: CaptionRemark = { kind: 'empty', message: 'It contains no captions, so its track is empty.' }
+const ENCODING: CaptionRemark = {
+  kind: 'encoding',
+  message: 'It is not UTF-8, so it was read as Windows-1252: check accents and other special characters.',
+}
+
+/** Longer than any text that fits into a frame. */
+const MAX_CUE_CHARACTERS = 5000
+
+function requireLimits(cues: readonly CaptionCue[]): void {
+  if (cues.length > MAX_CAPTION_CUES)
+    throw new CaptionError(`It has ${cues.length} captions; at most ${MAX_CAPTION_CUES} are read.`)
+  if (cues.some((cue) => plainText(cue).length > MAX_CUE_CHARACTERS))
+    throw new CaptionError(`One of its captions has more than ${MAX_CUE_CHARACTERS} characters.`)
+}
+
+function untimedMessage(count: number): string {
+  return count === 1
+    ? 'One caption does not end after it begins, and is left out.'
+    : `${count} captions do not end after they begin, and are left out.`
+}
+
+/** By what the file begins with; SubRip, which has no signature, is what remains. */
+function detectFormat(text: string): CaptionFormat {
+  if (/^\s*WEBVTT(?:\s|$)/.test(text)) return 'webvtt'
+  if (/^\s*scenarist_scc/i.test(text)) return 'scc'
+  return /^\s*<(?:\?xml|!--|!DOCTYPE|(?:[\w.-]+:)?tt[\s>])/.test(text) ? 'ttml' : 'srt'
+}
