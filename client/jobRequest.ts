@@ -112,6 +112,8 @@ export interface JobRequest {
   videoProfiles?: VideoProfile[] | null | undefined
   /** Empty for outputs without audio. Required with video, unless a preset has them. */
   audioProfiles?: AudioProfile[] | null | undefined
+  /** Caption files beside the source; they become text tracks of HLS, DASH and mp4. */
+  captions?: Caption[] | null | undefined
   cloud_credentials: {
     input?: Credential | null | undefined
     /** Credentials of each element of inputs. Without it, input applies to all of them. */
@@ -120,7 +122,7 @@ export interface JobRequest {
   }
 }
 
-export interface PresetJob extends Omit<JobRequest, 'input' | 'preset' | 'inputs' | 'cloud_credentials'> {
+export interface PresetJob extends Omit<JobRequest, 'input' | 'preset' | 'inputs' | 'captions' | 'cloud_credentials'> {
 }
 
 export interface Input {
@@ -178,6 +180,25 @@ export interface AudioProfile {
   audio_sample_rate?: '44100' | '48000' | '96000' | number | null | undefined
   /** Bits of a sample of flac and pcm; absent = 16. Must be one of "16", "24". */
   audio_bit_depth?: '16' | '24' | number | null | undefined
+}
+
+export interface Caption {
+  /** The caption file: an http or https address, an upload, an output of an earlier job, or an address of the provider of input, read with the same credentials. Must be a string of 1 to 4096 characters. */
+  input: number | string
+  /** Language of the text, for players. Must be a language of ISO 639, optionally with script, region and variants (BCP 47), like "de", "pt-BR" or "zh-Hant". */
+  language: string
+  /** Name that players show; empty or absent = the name of the language. Must be a string of at most 100 characters without control characters. */
+  label?: string | null | undefined
+  /** Format of the file; absent = found out from its content. Must be one of "srt", "webvtt", "ttml", "scc", "stl". */
+  format?: 'srt' | 'webvtt' | 'ttml' | 'scc' | 'stl' | null | undefined
+  /** Seconds added to the times in the file, which replace the programme start of scc, stl and ttml files (docs/captions.md); absent = 0. Must be a number from -100000 to 100000 (seconds). */
+  offset_seconds?: number | string | null | undefined
+  /** true = players show this track unless the viewer chooses another one. Must be true or false. */
+  default?: boolean | null | undefined
+  /** true = only what viewers need even without subtitles, such as foreign speech. Must be true or false. */
+  forced?: boolean | null | undefined
+  /** true = also describes music and noises (SDH). Must be true or false. */
+  hearing_impaired?: boolean | null | undefined
 }
 
 export interface Credential {

@@ -60,6 +60,9 @@ export const jobErrorPolicies = {
   connection_refused: { permanent: true },
   tls_failed: { permanent: true },
   logo_unavailable: { permanent: true },
+  // A file in `captions`: it cannot be fetched, or is no captions.
+  captions_unavailable: { permanent: true },
+  captions_unreadable: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
   program_missing: { permanent: true },

@@ -91,6 +91,12 @@ export const WARNING_CODES = [
   'segment_length_snapped',
   'segments_are_cmaf',
   'subtitles_truncated',
+  // Caption files.
+  'captions_empty',
+  'captions_encoding_assumed',
+  'captions_left_out',
+  'captions_times_invalid',
+  'captions_times_shifted',
 ] as const
 
 export type WarningCode = (typeof WARNING_CODES)[number]

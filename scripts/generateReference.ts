@@ -9,6 +9,7 @@ import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates
 import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
@@ -176,6 +177,12 @@ ${table(audioProfileSchema, 'audioProfiles[].')}
 Bitrates that a codec has, by the channels that are really encoded:
 
 ${audio()}
+
+## Element of \`captions\` (0 to 32)
+
+Caption files beside the source: [captions](captions.md).
+
+${table(captionSchema, 'captions[].')}
 
 ## \`cloud_credentials.input\` and \`.output\`
 

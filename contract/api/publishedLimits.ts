@@ -1,5 +1,6 @@
 // In charge of: the public form of the limits (`GET /api/v0/limits`).
 // Not in charge of: the numbers (limits.ts, codecs.ts), quotas of an account (worker/env.ts).
+import { CAPTION_FORMATS } from '../captions.ts'
 import { AUDIO_BITRATES, allowedAudioBitrates } from '../job/rules/audioBitrates.ts'
 import { FLOOR_KBPS, fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from '../job/rules/videoBitrates.ts'
 import { OUTPUT_PROVIDERS, rulesOf } from '../job/stores/registry.ts'
@@ -11,11 +12,15 @@ import {
   GOP_LENGTH,
   HEIGHT,
   IP_DISTANCE,
+  CAPTION_OFFSET,
+  CAPTIONS,
   LOGO_OPACITY,
   LOUDNESS_LUFS,
   MAX_BODY_BYTES,
   MAX_FOLLOWERS,
   MAX_LENGTH,
+  MAX_CAPTION_BYTES,
+  MAX_CAPTION_CUES,
   MAX_LOGO_BYTES,
   MAX_LOGO_PIXELS,
   MAX_NESTING,
@@ -79,6 +84,13 @@ export function publishedLimits(quotas: {
     rotation_blackness: ROTATION_BLACKNESS,
     logo_opacity: LOGO_OPACITY,
     logo: { bytes: MAX_LOGO_BYTES, pixels: MAX_LOGO_PIXELS, types: ['image/png', 'image/jpeg', 'image/webp'] },
+    captions: {
+      ...CAPTIONS,
+      bytes: MAX_CAPTION_BYTES,
+      captions_per_file: MAX_CAPTION_CUES,
+      formats: CAPTION_FORMATS,
+      offset_seconds: CAPTION_OFFSET,
+    },
     program_number: PROGRAM_NUMBER,
     max_source_errors: SOURCE_ERRORS,
     scte35_pid_remap: { ...SCTE35_PID, also: [-1] },

@@ -4,7 +4,15 @@
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { isCleanText } from '../job/paths/inputAddress.ts'
-import { INPUTS, MAX_LENGTH, MAX_RESUMABLE_BYTES, SHARE_SECONDS, SHARE_TITLE_LENGTH, UPLOAD_TOKENS } from '../limits.ts'
+import {
+  CAPTIONS,
+  INPUTS,
+  MAX_LENGTH,
+  MAX_RESUMABLE_BYTES,
+  SHARE_SECONDS,
+  SHARE_TITLE_LENGTH,
+  UPLOAD_TOKENS,
+} from '../limits.ts'
 
 const wholeFrom = ({ minimum, maximum }: { minimum: number; maximum: number }) =>
   z.number().check(z.int(), z.gte(minimum), z.lte(maximum))
@@ -80,4 +88,5 @@ export const retry = z.strictObject({
   ),
   logo_url: address,
   webhook_url: address,
+  captions: z.optional(z.nullable(z.array(z.record(z.string(), z.unknown())).check(z.maxLength(CAPTIONS.maximum)))),
 })

@@ -5,6 +5,7 @@
 import * as z from 'zod/mini'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   fieldMeta,
   inputSchema,
@@ -12,6 +13,7 @@ import {
   outputCredential,
   videoProfileSchema,
   type AudioProfileFields,
+  type CaptionFields,
   type CredentialFields,
   type FieldMeta,
   type InputFields,
@@ -136,6 +138,19 @@ const audioProfile: Record<keyof AudioProfileFields, string> = {
   audio_bit_depth: 'Bits of a sample of flac and pcm; absent = 16.',
 }
 
+const caption: Record<keyof CaptionFields, string> = {
+  input:
+    'The caption file: an http or https address, an upload, an output of an earlier job, or an address of the provider of input, read with the same credentials.',
+  language: 'Language of the text, for players.',
+  label: 'Name that players show; empty or absent = the name of the language.',
+  format: 'Format of the file; absent = found out from its content.',
+  offset_seconds:
+    'Seconds added to the times in the file, which replace the programme start of scc, stl and ttml files (docs/captions.md); absent = 0.',
+  default: 'true = players show this track unless the viewer chooses another one.',
+  forced: 'true = only what viewers need even without subtitles, such as foreign speech.',
+  hearing_impaired: 'true = also describes music and noises (SDH).',
+}
+
 const credential: Record<keyof CredentialFields, string> = {
   cloud_provider: 'Kind of store; absent = oracle, with a warning.',
   access_key: 'Account access key.',
@@ -157,5 +172,6 @@ describe(jobFieldsSchema.shape, job)
 describe(inputSchema.shape, input)
 describe(videoProfileSchema.shape, videoProfile)
 describe(audioProfileSchema.shape, audioProfile)
+describe(captionSchema.shape, caption)
 describe(credentialSchema.shape, credential)
 describe(outputCredential.shape, { cloud_provider: credential.cloud_provider })

@@ -2,6 +2,7 @@
 // Not in charge of: reading fields (fieldReader.ts).
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   inputSchema,
   jobRequestSchema,
@@ -28,6 +29,11 @@ const levels = [
     matches: (path: string) => path.startsWith('inputs['),
     shape: inputSchema.shape,
     place: 'inputs[]',
+  },
+  {
+    matches: (path: string) => path.startsWith('captions['),
+    shape: captionSchema.shape,
+    place: 'captions[]',
   },
   {
     matches: (path: string) => path.startsWith('cloud_credentials'),

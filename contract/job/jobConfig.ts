@@ -3,6 +3,7 @@
 import type { Metadata } from './metadata.ts'
 import type {
   AudioProfileFields,
+  CaptionFields,
   CredentialFields,
   InputFields,
   JobFields,
@@ -26,12 +27,16 @@ export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separ
   inputs?: InputFields[]
   videoProfiles: VideoProfileFields[]
   audioProfiles: AudioProfileFields[]
+  captions?: CaptionFields[]
   /** Redacted (redact.ts). `output` is the effective one, even if the request omitted it. */
   cloud_credentials: { input?: CredentialFields; inputs?: CredentialFields[]; output: CredentialFields }
 }
 
 /** Where the full form of an address is found that was stored redacted. */
-export type AddressKey = 'input' | 'logo_url' | 'webhook_url' | `inputs[${number}]`
+export type AddressKey = 'input' | 'logo_url' | 'webhook_url' | `inputs[${number}]` | CaptionField
+
+/** The field of a caption's address. */
+export type CaptionField = `captions[${number}].input`
 
 /** Goes only to the vault and to the stores. */
 export interface JobSecrets {

@@ -2,6 +2,7 @@
 // Not in charge of: wire names and validation (validateJob.ts), properties of the source (transcoder/plan).
 
 import type { AudioCodec, AudioContainer, VideoCodec } from '../codecs.ts'
+import type { CaptionFormat } from '../captions.ts'
 import type { Container } from '../containers.ts'
 import type { CutTime } from './cutTime.ts'
 
@@ -75,6 +76,21 @@ export interface AudioProfile {
   dialnorm: number
   /** If the source lacks the stream, the profile is left out instead of failing the job. */
   optional: boolean
+}
+
+/** A caption file beside the source. It is read through the task API, by its position. */
+export interface CaptionSpec {
+  /** BCP 47, canonical; null = not stated (`und`). */
+  language: string | null
+  /** What players show; '' = the name of the language. */
+  label: string
+  /** null = by content. */
+  format: CaptionFormat | null
+  /** Seconds added to its times instead of its programme start; null = not given. */
+  offsetSeconds: number | null
+  isDefault: boolean
+  forced: boolean
+  hearingImpaired: boolean
 }
 
 /** Segmentation and manifests; null in a job means single files. */
@@ -175,4 +191,6 @@ export interface JobSpec {
   /** With `ladder`, until the source is known: one profile of the source's size that represents every rung. */
   video: VideoProfile[]
   audio: AudioProfile[]
+  /** Missing in the specification of an earlier service. */
+  captions?: CaptionSpec[] | undefined
 }

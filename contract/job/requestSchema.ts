@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
 import { AUDIO_CODECS, AUDIO_CONTAINERS, WIRE_VIDEO_CODECS } from '../codecs.ts'
+import { CAPTION_FORMATS, canonicalLanguage, LANGUAGE_TAG } from '../captions.ts'
 import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
 import { CUT_TIME } from './cutTime.ts'
@@ -195,6 +196,38 @@ export const inputSchema = z.object({
   ),
 })
 
+/** An element of captions: a caption file beside the source. */
+export const captionSchema = z.object({
+  input: field(z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address))), {
+    expects: `a string of 1 to ${limits.MAX_LENGTH.address} characters`,
+  }),
+  language: field(
+    z.string().check(
+      z.regex(LANGUAGE_TAG),
+      z.refine((tag) => canonicalLanguage(tag) !== null),
+    ),
+    {
+      expects:
+        'a language of ISO 639, optionally with script, region and variants (BCP 47), like "de", "pt-BR" or "zh-Hant"',
+    },
+  ),
+  label: field(
+    z.optional(
+      z
+        .string()
+        .check(z.maxLength(limits.CAPTION_LABEL_CHARACTERS), z.regex(/^[^\p{Cc}\p{Cs}\p{Cn}\p{Co}\u2028\u2029]*$/u)),
+    ),
+    {
+      expects: `a string of at most ${limits.CAPTION_LABEL_CHARACTERS} characters without control characters`,
+    },
+  ),
+  format: optionalEnum(CAPTION_FORMATS),
+  offset_seconds: optionalNumber({ ...limits.CAPTION_OFFSET, unit: 'seconds' }),
+  default: optionalBoolean(),
+  forced: optionalBoolean(),
+  hearing_impaired: optionalBoolean(),
+})
+
 /** Null is accepted wherever a sample could send it, and means the same as omitting the member. */
 const credentialMember = (maximum: number = limits.MAX_LENGTH.credential) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(maximum)))), {
@@ -375,6 +408,7 @@ export const jobRequestSchema = z.extend(jobFieldsSchema, {
   videoProfiles: z.optional(z.array(videoProfileSchema).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
   /** Required with video. */
   audioProfiles: z.optional(z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum))),
+  captions: z.optional(z.array(captionSchema).check(z.maxLength(limits.CAPTIONS.maximum))),
   /** `inputs`: instead of `input`, the credentials of each element of `inputs`. */
   cloud_credentials: z.object({
     input: z.optional(credentialSchema),
@@ -387,6 +421,7 @@ export type JobFields = z.infer<typeof jobFieldsSchema>
 export type InputFields = z.infer<typeof inputSchema>
 export type VideoProfileFields = z.infer<typeof videoProfileSchema>
 export type AudioProfileFields = z.infer<typeof audioProfileSchema>
+export type CaptionFields = z.infer<typeof captionSchema>
 export type CredentialFields = z.infer<typeof credentialSchema>
 
 /**
@@ -396,6 +431,7 @@ export interface JobDraft extends Partial<JobFields> {
   videoProfiles: Partial<VideoProfileFields>[]
   audioProfiles: Partial<AudioProfileFields>[]
   inputs?: Partial<InputFields>[]
+  captions?: Partial<CaptionFields>[]
   /** Of `input`, or of each element of `inputs`. */
   inputProvidersOf: readonly (Provider | undefined)[]
   outputProviderOf: Provider | undefined

@@ -1,5 +1,6 @@
 // In charge of: translating a stored job into a JobSpec. The Worker does it once for each attempt.
 // Not in charge of: validating a request (validateJob.ts): this code only gets accepted jobs.
+import { canonicalLanguage } from '../captions.ts'
 import { audioFileOf, audioRules, codecOf, pcmKbps, videoCodecs } from '../codecs.ts'
 import { parseCutTime } from './cutTime.ts'
 import { isSegmented } from '../containers.ts'
@@ -16,8 +17,8 @@ import {
 } from './paths/outputLocation.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
 import { packagingOf } from './packagingSpec.ts'
-import type { AudioProfileFields, InputFields, VideoProfileFields } from './requestSchema.ts'
-import type { AudioProfile, InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'
+import type { AudioProfileFields, CaptionFields, InputFields, VideoProfileFields } from './requestSchema.ts'
+import type { AudioProfile, CaptionSpec, InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'
 
 function serviceOf(config: JobConfig, sourceName: string): TsServiceSpec {
   const videoPid = config.video_pid ?? DEFAULT_VIDEO_PID
@@ -50,6 +51,19 @@ function cutOf({
 }: Pick<JobConfig, 'start_seconds' | 'end_seconds'>): JobSpec['cut'] {
   if (start === undefined && end === undefined) return null
   return { start: parseCutTime(start ?? 0), end: end === undefined ? null : parseCutTime(end) }
+}
+
+function captionOf({ language, label, format, offset_seconds: offset, ...caption }: CaptionFields): CaptionSpec {
+  const tag = canonicalLanguage(language)
+  return {
+    language: tag === null || tag.startsWith('und') ? null : tag,
+    label: label ?? '',
+    format: format ?? null,
+    offsetSeconds: offset ?? null,
+    isDefault: caption.default ?? false,
+    forced: caption.forced ?? false,
+    hearingImpaired: caption.hearing_impaired ?? false,
+  }
 }
 
 const DEFAULT_SAMPLE_RATE = 48_000
@@ -167,5 +181,6 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
       dialnorm: profile.dolby_digital_dialnorm ?? 0,
       optional: profile.optional ?? false,
     })),
+    captions: (config.captions ?? []).map(captionOf),
   }
 }

@@ -3,6 +3,7 @@
 // specification (toJobSpec.ts).
 import { audioRules } from '../codecs.ts'
 import type { Problem, Warning } from '../errors.ts'
+import { checkCaptionAddresses, readCaptionList } from './captions.ts'
 import { checkCombinations } from './rules/combinations.ts'
 import { draftInputs } from './rules/inputs.ts'
 import type { AddressKey, JobConfig, JobSecrets } from './jobConfig.ts'
@@ -26,6 +27,7 @@ import {
 import { isRedacted, redactAddress, printableValue, SEND_UNREDACTED } from './redact.ts'
 import {
   audioProfileSchema,
+  captionSchema,
   fieldMeta,
   inputSchema,
   jobFieldsSchema,
@@ -60,6 +62,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const pieces = readInputList(body, findings)
   const video = readVideoProfiles(body, findings)
   const audio = readAudioProfiles(body, findings)
+  const captions = readCaptionList(body, findings)
   const draft: JobDraft = {
     ...readFields(jobFieldsSchema.shape, body, '', findings),
     videoProfiles: video.map((each, i) => readFields(videoProfileSchema.shape, each, `videoProfiles[${i}]`, findings)),
@@ -67,6 +70,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     ...(pieces === null
       ? {}
       : { inputs: pieces.map((each, i) => readFields(inputSchema.shape, each, `inputs[${i}]`, findings)) }),
+    ...(captions && { captions: captions.read }),
     inputProvidersOf: [],
     outputProviderOf: undefined,
   }
@@ -88,7 +92,14 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   checkOutputPaths(draft, findings)
   checkCombinations(draft, findings)
   checkPackaging(draft, body, findings)
-  const addresses = redactAddresses(draft)
+  const addresses = {
+    ...redactAddresses(draft),
+    ...checkCaptionAddresses(
+      draft.captions ?? [],
+      { providers: draft.inputProvidersOf, baseUrl: context.baseUrl },
+      findings,
+    ),
+  }
   const unknown = keepUnknownFields(jobRequestSchema.shape, [], body, '', findings)
   const withUnknownFields = (
     known: JsonObject,
@@ -116,6 +127,11 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
             withUnknownFields(each, inputSchema.shape, pieces?.[i], `inputs[${i}]`, limited(findings)),
           ),
         }),
+    ...(known.captions && {
+      captions: known.captions.map((each, i) =>
+        withUnknownFields(each, captionSchema.shape, captions?.given[i], `captions[${i}]`),
+      ),
+    }),
     cloud_credentials: formOf(credentials, 'redacted'),
     ...unknown,
   }

@@ -22,7 +22,7 @@ export interface PresetFields {
 }
 
 /** Fields that differ from job to job, so a preset cannot have them. */
-const FIELDS_OF_A_JOB = ['input', 'inputs', 'cloud_credentials', 'preset'] as const
+const FIELDS_OF_A_JOB = ['input', 'inputs', 'captions', 'cloud_credentials', 'preset'] as const
 /** The form of an id. A name must not look like one. */
 const ID = /^pre_/i
 const NAME = new RegExp(`^${PRESETS.name_pattern}$`, 'u')
@@ -115,7 +115,14 @@ function problemsOfJob(job: JsonObject, context: { baseUrl: string }): Problem[]
     field: `job.${name}`,
     message: `a preset cannot contain ${name}; set it in each job`,
   }))
-  const { input: _input, inputs: _inputs, cloud_credentials: _credentials, preset: _preset, ...rest } = job
+  const {
+    input: _input,
+    inputs: _inputs,
+    captions: _captions,
+    cloud_credentials: _credentials,
+    preset: _preset,
+    ...rest
+  } = job
   const judged = validateJob({ ...rest, ...PLACEHOLDER_FIELDS }, context)
   if (!judged.ok) return [...misplaced, ...judged.problems.map(below)]
   // A job with an unknown member still runs; in a preset the mistake would repeat in every job.

@@ -41,6 +41,8 @@ const TEXT = ['text/vtt']
 const CHANNEL = '(?:CC[1-4]|T[1-4]|SERVICE[1-9]\\d?)'
 /** Names of the source's text subtitles, as in transcoder/plan/streams/copiedSubtitles.ts. */
 const SUBTITLES = 'sub_(?:[12]?\\d|3[01])'
+/** Names of the job's caption files, as in transcoder/segmenter/webvttTracks.ts. */
+const CAPTION_FILES = 'file_(?:[12]?\\d|3[01])'
 /** Names of the rungs of segmented output, as in transcoder/plan/video/ladder.ts. */
 const RUNG_DIRECTORY = 'video_\\d{1,4}p'
 /** Segment numbers: enough for half a day of segments of a few frames each. */
@@ -107,16 +109,18 @@ function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory:
           below(`${directory}/iframes\\.m3u8`, PLAYLIST, ['written']),
         ]),
         below('master\\.m3u8', PLAYLIST, ['written']),
-        below(`captions/(?:${CHANNEL}|${SUBTITLES})/playlist\\.m3u8`, PLAYLIST, ['written']),
+        below(`captions/(?:${CHANNEL}|${SUBTITLES}|${CAPTION_FILES})/playlist\\.m3u8`, PLAYLIST, ['written']),
         below('thumbnails/images\\.m3u8', PLAYLIST, ['written']),
       ]
     : []
   const tar = packaging.tar
     ? [
         below(`${name}\\.tar`, ['application/x-tar'], ['parts']),
-        below(`tar(?:_(?:video|audio)_\\d{1,2}(?:_iframes)?|_captions_${CHANNEL}|_${SUBTITLES})?\\.m3u8`, PLAYLIST, [
-          'written',
-        ]),
+        below(
+          `tar(?:_(?:video|audio)_\\d{1,2}(?:_iframes)?|_captions_${CHANNEL}|_${SUBTITLES}|_${CAPTION_FILES})?\\.m3u8`,
+          PLAYLIST,
+          ['written'],
+        ),
         below('tar\\.mpd', MPD, ['written']),
       ]
     : []
@@ -143,7 +147,11 @@ function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory:
       ? [below(`captions/${CHANNEL}/${attemptDirectory}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
       : []),
     ...(packaging.hls || packaging.dash
-      ? [below(`captions/${SUBTITLES}/${attemptDirectory}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
+      ? [
+          below(`captions/(?:${SUBTITLES}|${CAPTION_FILES})/${attemptDirectory}/(?:captions|${NUMBER})\\.vtt`, TEXT, [
+            'put',
+          ]),
+        ]
       : []),
     ...(packaging.thumbnails
       ? [

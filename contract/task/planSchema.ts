@@ -4,6 +4,8 @@
 // compares the schema with the transcoder's own types.
 import * as z from 'zod/mini'
 import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
+import { CAPTION_FORMATS, LANGUAGE_TAG } from '../captions.ts'
+import { CAPTION_LABEL_CHARACTERS, CAPTIONS } from '../limits.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
 import { INPUTS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
@@ -253,6 +255,22 @@ export const taskPlanSchema = z.object({
         audioPid: count,
       }),
     ),
+  ),
+  sidecars: z.optional(
+    z
+      .array(
+        z.object({
+          caption: count,
+          format: z.enum(CAPTION_FORMATS),
+          language: z.nullable(z.string().check(z.regex(LANGUAGE_TAG))),
+          label: z.string().check(z.maxLength(CAPTION_LABEL_CHARACTERS)),
+          isDefault: z.boolean(),
+          forced: z.boolean(),
+          hearingImpaired: z.boolean(),
+          cues: count,
+        }),
+      )
+      .check(z.maxLength(CAPTIONS.maximum)),
   ),
   outputs: z
     .array(

@@ -2,9 +2,10 @@
 // Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
 import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
-import { AUDIO_PROFILES, INPUTS, METADATA, SOURCE_STREAM, VIDEO_PROFILES } from '#contract/limits.ts'
+import { AUDIO_PROFILES, CAPTIONS, INPUTS, METADATA, SOURCE_STREAM, VIDEO_PROFILES } from '#contract/limits.ts'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
@@ -122,6 +123,12 @@ const job = {
       items: schemaRef('AudioProfile'),
       description: 'Empty for outputs without audio. Required with video, unless a preset has them.',
     },
+    captions: {
+      type: ['array', 'null'],
+      maxItems: CAPTIONS.maximum,
+      items: schemaRef('Caption'),
+      description: 'Caption files beside the source; they become text tracks of HLS, DASH and mp4.',
+    },
     cloud_credentials: {
       type: 'object',
       // null is the same as omitting the member.
@@ -142,7 +149,14 @@ const job = {
 /** A preset refuses unknown members; a job accepts them with a warning. */
 function presetJob(): Schema {
   const properties: Record<string, Schema> = job.properties
-  const { input: _input, inputs: _inputs, cloud_credentials: _stores, preset: _preset, ...rest } = properties
+  const {
+    input: _input,
+    inputs: _inputs,
+    captions: _captions,
+    cloud_credentials: _stores,
+    preset: _preset,
+    ...rest
+  } = properties
   const closed = (name: string): Schema => ({
     ...rest[name],
     items: { ...(rest[name]?.['items'] as Schema), unevaluatedProperties: false },
@@ -155,7 +169,7 @@ function presetJob(): Schema {
       audioProfiles: closed('audioProfiles'),
     },
     additionalProperties: false,
-    description: 'Members of a job’s body, without `input`, `inputs`, `cloud_credentials` and `preset`.',
+    description: 'Members of a job’s body, without `input`, `inputs`, `captions`, `cloud_credentials` and `preset`.',
   }
 }
 
@@ -187,5 +201,6 @@ export const requestSchemas: Record<string, Schema> = {
   Input: input,
   VideoProfile: request(videoProfileSchema, ['width', 'height', 'video_bitrate']),
   AudioProfile: request(audioProfileSchema, []),
+  Caption: request(captionSchema, ['input', 'language']),
   Credential: request(credentialSchema, []),
 }

@@ -5,6 +5,7 @@ import * as z from 'zod/mini'
 import { jobConfig, presetJob } from '#contract/api/answers.ts'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
@@ -23,6 +24,7 @@ const request: Readonly<Record<string, z.core.$ZodType>> = {
   InputFields: inputSchema,
   VideoProfileFields: videoProfileSchema,
   AudioProfileFields: audioProfileSchema,
+  CaptionFields: captionSchema,
   CredentialFields: credentialSchema,
 }
 

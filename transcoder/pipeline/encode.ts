@@ -78,6 +78,8 @@ export interface EncodeOptions {
   onLate?: (late: Late) => void
   /** Other readers of the source: the source is judged only after they have ended. Never rejects. */
   readers?: Promise<unknown> | undefined
+  /** The files with the captions of mp4 tracks. */
+  captions?: readonly string[]
   /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
 }
@@ -222,7 +224,7 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], segmentPipes = null, cpuSeconds, damage, onLate, seekable, joined = null }: EncodeOptions,
+  { cues = [], segmentPipes = null, captions = [], cpuSeconds, damage, onLate, seekable, joined = null }: EncodeOptions,
   pollGrowth: () => void,
 ): Promise<FfmpegResult> {
   const { engine, loopback, settings, log, progress, controller, workspace } = attempt
@@ -244,6 +246,7 @@ function spawnFfmpeg(
       ...(segmentPipes?.pipeReaders ?? []).map((_take, index) => `pipe:${FIRST_PIPE_FD + index}`),
     ],
     logo: logoPath(workspace),
+    captions,
     threads: settings.threads,
     cores: settings.machine.vcpus,
   })

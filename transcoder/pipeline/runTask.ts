@@ -29,6 +29,8 @@ import { commitSignal, raceAbort } from './abortSignals.ts'
 import { LOG_MS, reportFailure } from './reportFailure.ts'
 import { hasStoredPlan, requireMatchingTask, specOf, storedPlanFor, storePlan } from './taskPlan.ts'
 import type { Log } from '../log.ts'
+import { fetchCaptionFiles } from '../source/captionFiles.ts'
+import { placedCaptions, writeCaptionInputs } from './captionTracks.ts'
 import { convertLogo } from '../source/logoImage.ts'
 import { measureSource } from '../analysis/measureSource.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
@@ -242,6 +244,7 @@ async function runPipeline(
     const logo = spec.logo
       ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
       : null
+    const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
     const reportSource = (analyzed: MediaInfo) =>
       postSource(attempt, task, () => sourceReport(spec, { media: analyzed, found: sourceCues, sizeBytes }))
     // Assumed until the source was checked.
@@ -283,7 +286,7 @@ async function runPipeline(
       requireCompleteSource(attempt)
       const whole = withScan(inspected, analyzed)
       if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(whole)))
-      const plan = planJob(spec, analyzed, engine.features, cutCues(sourceCues, analyzed.cut), logo)
+      const plan = planJob(spec, analyzed, engine.features, cutCues(sourceCues, analyzed.cut), logo, captionFiles)
       await reported
       return { media: whole, plan }
     }
@@ -343,6 +346,7 @@ async function runPipeline(
       cues,
       seekable,
       segmentPipes: segments,
+      captions: await writeCaptionInputs(plan, captionFiles, workspace),
       startSeconds: timing.startSeconds,
       readers: sideTasks.settled(),
       cpuSeconds: limits?.cpuSeconds,
@@ -377,6 +381,7 @@ async function runPipeline(
         ffmpegVersion: engine.version,
         sourceSize: sizeBytes,
         cues,
+        captions: placedCaptions(plan, captionFiles),
       },
     )
     controller.signal.throwIfAborted()

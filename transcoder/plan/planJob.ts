@@ -15,6 +15,8 @@ import { toNumber } from '../formats/rational.ts'
 import { outputDuration, outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
 import { isUnprocessed, outputColor, readSourceVideo, withoutColorConversion } from './video/color.ts'
 import { isDolbyDigital } from './codecs.ts'
+import type { CaptionFile } from '../formats/captions/readCaptions.ts'
+import { planSidecars } from './streams/sidecarCaptions.ts'
 import { fileContainerOf, fileRules, isMp4, segmentForms } from './forms.ts'
 import { planGeometry, uprightSize } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
@@ -47,6 +49,7 @@ export function planJob(
   features: EngineFeatures = ALL_FEATURES,
   sourceCues: SourceCues | null = null,
   logo: LogoImage | null = null,
+  captions: readonly CaptionFile[] = [],
 ): Plan {
   const media = cutSource(requested, withoutUnusedVideo(requested, probed))
   const { video } = media
@@ -99,6 +102,12 @@ export function planJob(
   )
     for (const { audio } of planned)
       requireUnusedPid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
+  const wholeDuration = lengthWith(planned.flatMap(({ audio }) => audio))
+  const sidecars = planSidecars(context, captions, {
+    cut,
+    duration: wholeDuration,
+    segmentSeconds: packaging === null ? null : toNumber(packaging.segmentDuration),
+  })
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
@@ -109,7 +118,7 @@ export function planJob(
           copiedSubtitleKbps(subtitles)
         : null
     const durationSeconds = lengthWith(audio)
-    const headerReserveBytes = isMp4(container) ? moovReserve(durationSeconds, plan, audio) : null
+    const headerReserveBytes = isMp4(container) ? moovReserve(durationSeconds, plan, audio, sidecars) : null
     return {
       profile: profile.index,
       path: outputFilePath(spec, profile, profile.rung ?? plan.height),
@@ -140,7 +149,7 @@ export function planJob(
     version: 2,
     cut,
     packaging,
-    durationSeconds: lengthWith(planned.flatMap(({ audio }) => audio)),
+    durationSeconds: wholeDuration,
     videoOffsetSeconds,
     sourceAudio,
     pids: usedPids(media),
@@ -153,6 +162,7 @@ export function planJob(
     cues,
     service: outputs.some((output) => fileRules[output.container].hasService) ? spec.service : null,
     subtitles,
+    sidecars,
     outputs,
     audioFiles,
     warnings: uniqueWarnings(spec.ladder === null ? context.warnings : context.warnings.map(withLadderField)),

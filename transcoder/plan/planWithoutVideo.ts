@@ -4,6 +4,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { describeAudioCount, warnSilentProfiles } from './audio/audioTracks.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { isDolbyDigital } from './codecs.ts'
+import { carriesSidecars } from './streams/sidecarCaptions.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
 import type { Plan, SourceVideo } from './model/plan.ts'
@@ -53,6 +54,12 @@ export function planWithoutVideo(context: PlanContext): Plan {
       code: 'no_effect',
       field: 'scte35_passthough',
       message: 'scte35_passthough has no effect: the source has no video, so no transport stream is made.',
+    })
+  if (carriesSidecars(spec))
+    context.warn({
+      code: 'no_effect',
+      field: 'captions',
+      message: 'captions has no effect: the source has no video, and outputs without video carry no captions.',
     })
   context.warn(...warnDroppedStreams(media))
   const sourceAudio = [...new Set(audioFiles.map((file) => file.audio.sourceStream))].toSorted((a, b) => a - b)

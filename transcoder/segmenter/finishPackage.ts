@@ -9,6 +9,7 @@ import type { Warning } from '#contract/errors.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
+import type { CaptionCue } from '../formats/captions/captionCue.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { cueEvents, limitedCues } from '../manifests/presentation/cueEvents.ts'
 import { dashObjects, hlsObjects } from '../manifests/manifestObjects.ts'
@@ -23,7 +24,7 @@ import { segmentForms } from '../plan/forms.ts'
 import type { Segmenter } from './segmenter.ts'
 import { buildPresentation, trackSeconds } from './buildPresentation.ts'
 import { inMemoryObject, buildThumbnailFiles, type SidecarFile } from './sidecarFiles.ts'
-import { captionTracks, subtitleTracks, buildTextTracks } from './webvttTracks.ts'
+import { captionTracks, sidecarTracks, subtitleTracks, buildTextTracks, type TextTrackSource } from './webvttTracks.ts'
 import type { RecordedRendition } from './segmentCheck.ts'
 
 export interface PackageInput {
@@ -36,6 +37,8 @@ export interface PackageInput {
   /** Bytes; null = not known. */
   sourceSize: number | null
   cues: readonly Cue[]
+  /** The captions of `plan.sidecars`, in presentation time. */
+  captions: readonly (readonly CaptionCue[])[]
 }
 
 /** Characters; a message to the task API may contain 8 Mi in one object. */
@@ -63,7 +66,10 @@ export async function finalizePackage(
     segments.renditions,
     plan.cues === null ? [] : input.cues,
   )
-  const { sets, files, vtt } = addSidecars(packaging, media, segments, input.task.accepts)
+  const { sets, files, vtt } = addSidecars(packaging, media, segments, {
+    accepts: input.task.accepts,
+    sidecars: sidecarTracks(plan.sidecars ?? [], input.captions),
+  })
   segments.enqueueFiles(files)
   const inDirectory = [...manifestObjects(packaging, sets), ...vtt]
   const { tar } = segments
@@ -120,7 +126,7 @@ function addSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: PresentationSets,
   segments: Segmenter,
-  accepts: TaskDescription['accepts'],
+  { accepts, sidecars }: { accepts: TaskDescription['accepts']; sidecars: TextTrackSource[] },
 ): { sets: PresentationSets; files: SidecarFile[]; vtt: WrittenObject[] } {
   const leading = hls ?? dash ?? smooth
   const video = leading?.video[0]
@@ -136,6 +142,7 @@ function addSidecars(
       ...(accepts?.subtitles === true
         ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration, segments.secondsBefore)
         : []),
+      ...sidecars,
     ],
     { own: attemptDirectory, video, origin },
   )

@@ -6,8 +6,10 @@ import type { CaptionChannelCues } from '../formats/cea/captionDecoder.ts'
 import { webvttFiles, type SegmentInterval } from '../manifests/webvtt/webvttSegments.ts'
 import { languageName, languageTag } from '../manifests/presentation/languageTags.ts'
 import type { Segment, TextTrack, VideoTrack } from '../manifests/presentation/presentation.ts'
+import type { CaptionCue } from '../formats/captions/captionCue.ts'
+import { vttCueOf } from '../manifests/webvtt/captionMarkup.ts'
 import type { VttCue } from '../manifests/webvtt/webvttWriter.ts'
-import type { TextTrackPlan } from '../plan/model/plan.ts'
+import type { SidecarPlan, TextTrackPlan } from '../plan/model/plan.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import { parseWebvtt } from '../manifests/webvtt/webvttParser.ts'
@@ -17,7 +19,10 @@ import { inMemoryObject, WEBVTT_TYPE, type SidecarFile } from './sidecarFiles.ts
 const SUBTITLE_ORIGIN_SECONDS = TS_ORIGIN_TICKS / TICKS_PER_SECOND
 
 /** One track that has no files yet; `directory` is below `captions/`. */
-export interface TextTrackSource extends Pick<TextTrack, 'id' | 'purpose' | 'channel' | 'name' | 'language'> {
+export interface TextTrackSource extends Pick<
+  TextTrack,
+  'id' | 'purpose' | 'channel' | 'name' | 'language' | 'isDefault'
+> {
   directory: string
   cues: VttCue[]
 }
@@ -39,6 +44,7 @@ export function captionTracks(
     channel,
     name: channel,
     language: languages[channel] ?? null,
+    isDefault: false,
     cues,
   }))
 }
@@ -54,27 +60,62 @@ export function subtitleTracks(
     plan,
     cues: parseWebvtt(subtitles[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS + secondsBefore, duration),
   }))
-  const used = new Map<string, number>()
   return parsed
     .filter(({ cues }) => cues.length > 0)
-    .map(({ plan, cues }) => {
-      const name = trackName(plan)
-      const count = (used.get(name) ?? 0) + 1
-      used.set(name, count)
-      return {
-        id: plan.id,
-        directory: plan.id,
-        purpose: plan.forced ? 'forced' : plan.hearingImpaired ? 'captions' : 'subtitles',
-        channel: null,
-        name: count === 1 ? name : `${name} ${count}`,
-        language: plan.language,
-        cues,
-      }
-    })
+    .map(({ plan, cues }) => ({
+      id: plan.id,
+      directory: plan.id,
+      purpose: purposeOf(plan),
+      channel: null,
+      name: trackName(plan),
+      language: plan.language,
+      isDefault: false,
+      cues,
+    }))
+}
+
+/** The job's caption files, also those without a cue. `captions` by position in `plans`. */
+export function sidecarTracks(
+  plans: readonly SidecarPlan[],
+  captions: readonly (readonly CaptionCue[])[],
+): TextTrackSource[] {
+  return plans.map((plan, position) => ({
+    id: `file_${plan.caption}`,
+    directory: `file_${plan.caption}`,
+    purpose: purposeOf(plan),
+    channel: null,
+    // A playlist has no way to write a quotation mark in a name (RFC 8216bis, 4.2).
+    name: plan.label === '' ? trackName(plan) : plan.label.replaceAll('"', "'"),
+    language: plan.language,
+    isDefault: plan.isDefault,
+    cues: (captions[position] ?? []).map(vttCueOf),
+  }))
+}
+
+function purposeOf({
+  forced,
+  hearingImpaired,
+}: Pick<TextTrackPlan, 'forced' | 'hearingImpaired'>): TextTrack['purpose'] {
+  return forced ? 'forced' : hearingImpaired ? 'captions' : 'subtitles'
+}
+
+/** Names are unique in a presentation (RFC 8216bis, 4.4.6.1.1). */
+function withUniqueNames(tracks: readonly TextTrackSource[]): TextTrackSource[] {
+  const used = new Set<string>()
+  return tracks.map((track) => {
+    let name = track.name
+    for (let count = 2; used.has(name); count++) name = `${track.name} ${count}`
+    used.add(name)
+    return { ...track, name }
+  })
 }
 
 /** By language and purpose: the titles in the source may be private. */
-function trackName({ language, forced, hearingImpaired }: TextTrackPlan): string {
+function trackName({
+  language,
+  forced,
+  hearingImpaired,
+}: Pick<TextTrackPlan, 'language' | 'forced' | 'hearingImpaired'>): string {
   const tag = languageTag(language)
   const about = [...(forced ? ['forced'] : []), ...(hearingImpaired ? ['SDH'] : [])].join(', ')
   return `${tag === null ? 'Subtitles' : languageName(tag)}${about === '' ? '' : ` (${about})`}`
@@ -90,7 +131,7 @@ export function buildTextTracks(
 ): TextTracks {
   const files: SidecarFile[] = []
   const intervals = segmentIntervals(video)
-  const tracks = texts.map(({ cues, directory: name, ...about }): TextTrack => {
+  const tracks = withUniqueNames(texts).map(({ cues, directory: name, ...about }): TextTrack => {
     const directory = `captions/${name}`
     const written = webvttFiles({ cues }, intervals, origin)
     const store = (uri: string, body: string): Omit<Segment, 'start' | 'duration'> => {

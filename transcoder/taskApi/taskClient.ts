@@ -275,6 +275,21 @@ export class TaskClient {
     })
   }
 
+  /** The bytes of the job's caption file with this index, within the size limit. */
+  async fetchCaptions(index: number, signal: AbortSignal): Promise<Uint8Array> {
+    return retry({ ...this.#retryPolicy(MINUTE_MS), signal }, async () => {
+      try {
+        const response = await this.#fetch(`/captions/${index}`, {
+          signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
+        })
+        if (!response.ok) throw await responseError(response, 'captions_unavailable')
+        return new Uint8Array(await response.arrayBuffer())
+      } catch (error) {
+        throw toTransient(error, 'captions_unavailable', `Caption file ${index} could not be fetched`)
+      }
+    })
+  }
+
   #retryPolicy(totalMs: number, upstreamMs?: number): RetryPolicy {
     return { totalMs, upstreamMs, connectionRetryMs: this.#connectionRetryMs, backoff: this.#backoff }
   }

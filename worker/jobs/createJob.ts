@@ -18,7 +18,7 @@ import { webhookProblem } from '../webhooks/webhookAddress.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
 import { displayInputName, searchTextOf } from '../db/searchText.ts'
 import { hmacSign } from '../secrets/hmac.ts'
-import { boundAddresses, SECRETS_FIELD, uploadNumberOf } from '../storage/jobStores.ts'
+import { boundAddresses, SECRETS_FIELD, uploadedCaptions, uploadNumberOf } from '../storage/jobStores.ts'
 import { seal } from '../secrets/vault.ts'
 import { mapConcurrent } from '../util/mapConcurrent.ts'
 
@@ -70,7 +70,10 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     return { upload, problem: number === null || upload ? null : uploadNotFound(number, input.field) }
   })
   // Checks that need D1 or the deployment's settings, which the contract does not know.
-  const missing = uploads.flatMap(({ problem }) => problem ?? [])
+  const missing = [
+    ...uploads.flatMap(({ problem }) => problem ?? []),
+    ...(await missingCaptions(env, account, config, now)),
+  ]
   const hook = webhookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
   if (missing.length > 0 || hook) {
     const first = await findReplayedJob(env, request)
@@ -115,6 +118,13 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
 function uploadNotFound(number: number, field: string): Problem {
   const message = `There is no uploaded file ${number}. Upload it first: POST /uploads returns its number.`
   return { code: 'upload_not_found', field, message }
+}
+
+async function missingCaptions(env: Env, account: string, config: JobConfig, now: number): Promise<Problem[]> {
+  const found = await mapConcurrent(uploadedCaptions(config), CONCURRENT_READS, async ({ field, number }) =>
+    (await findUpload(env.DB, account, number, now)) ? [] : [uploadNotFound(number, field)],
+  )
+  return found.flat()
 }
 
 /** What distinguishes requests with the same body: a dry run, a retry and a new job are different requests. */

@@ -5,6 +5,7 @@ import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import { retry } from '#contract/api/requestBodies.ts'
 import type { Warning } from '#contract/errors.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
+import { captionField } from '#contract/job/captions.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 import type { KeyWebhook } from '../db/apiKeys.ts'
 import { withKeyWebhook } from '../webhooks/webhookAddress.ts'
@@ -21,6 +22,7 @@ const expectations = {
   inputs: { expects: 'a list with an object {"input": …} or null for each element of inputs, or left out' },
   logo_url: text,
   webhook_url: text,
+  captions: { expects: 'the list of captions of the job, with full addresses, or left out', hidden: true },
 }
 
 /** Addresses that are stored redacted if they have a query. */
@@ -50,7 +52,7 @@ export async function buildRetry(
       'The job has completed, so there is nothing to retry. Create a new job instead.',
     )
   }
-  const { inputs: sent, ...overrides } = withoutNull(parseFields(retry, body, expectations))
+  const { inputs: sent, captions: sentCaptions, ...overrides } = withoutNull(parseFields(retry, body, expectations))
   const { config } = job
   requireSameInputs(config, { input: overrides.input, inputs: sent })
   const storedSecrets = job.sealed === null ? null : await readStoredSecrets(env, job)
@@ -61,14 +63,19 @@ export async function buildRetry(
     fields: piece,
     address: sent?.[index]?.input ?? storedSecrets?.addresses[`inputs[${index}]`],
   }))
+  const captions = config.captions?.map((caption, index) => ({
+    field: 'captions',
+    fields: caption,
+    address: storedSecrets?.addresses[captionField(index)],
+  }))
   const usesKeyWebhook = job.webhook === 2 && overrides.webhook_url === undefined
   const lost: string[] = [
     ...ADDRESSES.filter((name) => isRedacted(config[name]) && full[name] === undefined),
-    ...(pieces ?? []).flatMap(({ field, fields, address }) =>
-      isRedacted(fields.input) && address === undefined ? [field] : [],
+    ...[...(pieces ?? []), ...(sentCaptions === undefined ? (captions ?? []) : [])].flatMap(
+      ({ field, fields, address }) => (isRedacted(fields.input) && address === undefined ? [field] : []),
     ),
   ]
-  const isUnchanged = Object.keys(overrides).length === 0 && sent === undefined
+  const isUnchanged = Object.keys(overrides).length === 0 && sent === undefined && sentCaptions === undefined
   if (storedSecrets && lost.length === 0 && isUnchanged) {
     return { config, secrets: storedSecrets, warnings: [], usesKeyWebhook }
   }
@@ -96,11 +103,15 @@ export async function buildRetry(
   )
   const { webhook_url: _lost, ...rest } = config
   const first = takesKeyWebhook ? rest : config
-  const inputs = pieces?.map(({ fields, address }) => ({ ...fields, input: address ?? fields.input }))
+  const complete = <F extends { input: string }>(list: { fields: F; address: string | undefined }[] | undefined) =>
+    list?.map(({ fields, address }) => ({ ...fields, input: address ?? fields.input }))
+  const inputs = complete(pieces)
+  const captionList = sentCaptions ?? complete(captions)
   const request = {
     ...first,
     ...addresses,
     ...(inputs === undefined ? {} : { inputs }),
+    ...(captionList === undefined ? {} : { captions: captionList }),
     cloud_credentials: credentials,
   }
   const checked = validateJob(request, { baseUrl })

@@ -1,5 +1,6 @@
 // In charge of: opening a job's source and destination from its stored configuration and its sealed credentials.
 // Not in charge of: providers (registry.ts).
+import { captionField } from '#contract/job/captions.ts'
 import {
   inputCredentials,
   jobInputs,
@@ -10,6 +11,7 @@ import {
 } from '#contract/job/jobConfig.ts'
 import { log } from '../log.ts'
 import { bucketPrefix, listOutputPaths, outputLocations } from '#contract/job/paths/outputLocation.ts'
+import { parseCaptionAddress } from '#contract/job/paths/captionAddress.ts'
 import { parseInput, parseRoot, rulesOf, type AddressOf, type Provider } from '#contract/job/stores/registry.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
 import type { HttpCredentials } from './http/httpSource.ts'
@@ -38,6 +40,7 @@ export function boundAddresses(config: JobConfig): string[] {
     text(config.logo_url),
     'webhook_url',
     text(config.webhook_url),
+    ...(config.captions ?? []).flatMap(({ input }, index) => [captionField(index), input]),
   ]
 }
 
@@ -59,6 +62,47 @@ export async function openJobSecrets(env: Env, job: Job): Promise<JobSecrets> {
       'The addresses of this job differ from those that its credentials were given for: the record was changed in the database.',
     )
   }
+}
+
+/** The uploaded files among the job's captions, with their fields. */
+export function uploadedCaptions(config: JobConfig): { field: string; number: number }[] {
+  const providers = jobInputs(config).map(({ provider }) => provider)
+  return (config.captions ?? []).flatMap(({ input }, index) => {
+    const found = parseCaptionAddress(providers, input, null)
+    return 'message' in found || found.address.kind !== 'upload'
+      ? []
+      : [{ field: captionField(index), number: found.address.number }]
+  })
+}
+
+/**
+ * A caption file of the job; null if it has none with this index. The credentials of a source are sent only to its own
+ * provider, and those of an http server only to that server.
+ * @throws StoreError
+ */
+export async function openCaptionSource(env: Env, job: Job, index: number): Promise<Source | null> {
+  const stored = job.config.captions?.[index]?.input
+  if (stored === undefined) return null
+  const secrets = await openJobSecrets(env, job)
+  const inputs = jobInputs(job.config)
+  const text = secrets.addresses[captionField(index)] ?? stored
+  const found = parseCaptionAddress(
+    inputs.map(({ provider }) => provider),
+    text,
+    null,
+  )
+  if ('message' in found) throw new StoreError('invalid', 'captions', 'open', 'This kind of address is not available.')
+  const { provider, address } = found
+  const own = inputs.findIndex(
+    (input) => input.provider === provider && (address.kind !== 'http' || hasOriginOf(input, address.url)),
+  )
+  const credentials = own === -1 ? {} : inputCredentials(secrets, own)
+  return openSource(env, provider, { account: job.account, address, credentials })
+}
+
+function hasOriginOf({ address }: JobInput, url: string): boolean {
+  const [own, other] = [URL.parse(address), URL.parse(url)]
+  return own !== null && other !== null && own.origin === other.origin
 }
 
 /** Number of the uploaded file that is a source of a job, or null. */

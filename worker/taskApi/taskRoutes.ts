@@ -40,6 +40,7 @@ import { finishDryRun } from './finishDryRun.ts'
 import { receiveLog, receivePoster, receiveSourceReport } from './receiveReports.ts'
 import { describeHls, serveDecryptionKey, serveResource } from './hlsSource/serveHlsSource.ts'
 import { withOlderReply } from './olderTranscoders.ts'
+import { serveCaptions } from './serveCaptions.ts'
 import { serveLogo } from './serveLogo.ts'
 import { parseMessage } from './parseMessage.ts'
 import {
@@ -148,6 +149,7 @@ export const taskApi = new Hono<TaskEnv>()
   .get('/task/:id/input/hls/:digest/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', serveResource)
 
   .get('/task/:id/logo', serveLogo)
+  .get('/task/:id/captions/:index{[0-9]{1,2}}', serveCaptions)
 
   .post('/task/:id/uploads', async (c) => {
     const request = await parseBody(c, uploadRequestSchema)

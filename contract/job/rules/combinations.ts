@@ -186,6 +186,15 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
     if (draft[name] === true && !segmented)
       warn(name, 'it applies to segmented output, and this job writes single files')
   }
+  if ((draft.captions ?? []).length > 0 && !carriesCaptions(draft, segmented))
+    warn(
+      'captions',
+      !hasVideo(draft)
+        ? 'outputs without video carry no captions'
+        : segmented
+          ? 'Smooth Streaming carries none; add HLS or DASH'
+          : 'a ts file carries none; use mp4, HLS or DASH',
+    )
   const codec = draft.video_codec
   if (draft.dynamic_range === 'source' && codec !== undefined && !videoRules(codecOf(codec)).hasHdr) {
     const capable = WIRE_VIDEO_CODECS.filter((each) => videoRules(codecOf(each)).hasHdr)
@@ -228,6 +237,13 @@ function warnWithoutAudio(draft: JobDraft, findings: Findings): void {
   for (const field of ['loudness_lufs', 'audio_output_path'] as const)
     if (draft[field] !== undefined && draft[field] !== '')
       findings.warn('no_effect', field, `${field} has no effect: no audio profile produces audio`)
+}
+
+/** Caption files become WebVTT in HLS and DASH, and tx3g in mp4 files. */
+function carriesCaptions(draft: JobDraft, segmented: boolean): boolean {
+  if (!hasVideo(draft)) return false
+  if (!segmented) return containerRules(draft.output_container)?.file === 'mp4'
+  return hasHls(draft) || draft.segmented_output_dash === true
 }
 
 /**

@@ -156,6 +156,7 @@ export function examplePresentation(fields: Partial<Presentation> = {}): Present
         channel: 'CC1',
         name: 'CC1',
         language: 'eng',
+        isDefault: false,
         timescale: 1000,
         segments: makeSegments(1000, SEGMENT_ENDS, [1]).map((one) => ({
           ...one,

@@ -45,6 +45,7 @@ export type Operation =
   | 'hls'
   | 'piece'
   | 'logo'
+  | 'captions'
   | 'source'
   | 'preview'
   | 'log'
@@ -94,6 +95,8 @@ export class FakeTaskApi {
   /** Of a job with `inputs`: the sources after the first one. */
   furtherSources: FakeSource[] = []
   logo: Buffer = Buffer.alloc(0)
+  /** The caption files of the job. */
+  captions: Buffer[] = []
   /** Content of the playlist at the input; its only track has these segments. */
   hls: { description: HlsDescription; init?: Buffer; segments: Buffer[] } | null = null
   task: TaskDescription | null = null
@@ -167,19 +170,28 @@ export class FakeTaskApi {
     const url = request.url ?? ''
     const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/(?:maps\/0|segments\/(\d+)))?$/.exec(url)
     const input = /^\/task\/[a-z0-9-]+\/input\/(\d{1,2})$/.exec(url)
+    const caption = /^\/task\/[a-z0-9-]+\/captions\/(\d{1,2})$/.exec(url)
     const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
       /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|source|preview|log|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
         url,
       )
     const source = input === null ? this.source : [this.source, ...this.furtherSources][Number(input[1])]
-    if ((!match && !output && !piece && !input) || source === undefined) {
+    if ((!match && !output && !piece && !input && !caption) || source === undefined) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return sendJson(response, 404, { error: { code: 'not_found', message: url } })
     }
     const hls = piece && (url.endsWith('/hls') ? 'hls' : 'piece')
     const operation = (hls ??
-      (input ? 'input' : output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part')) as Operation
+      (input
+        ? 'input'
+        : output
+          ? 'output'
+          : caption
+            ? 'captions'
+            : match?.[4] === undefined
+              ? (match?.[2] ?? 'task')
+              : 'part')) as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
       this.breaches.push(`wrong token on ${operation}`)
       return sendJson(response, 401, { error: { code: 'unauthorized', message: 'token' } })
@@ -202,6 +214,13 @@ export class FakeTaskApi {
       case 'logo':
         response.writeHead(200, { 'content-type': 'image/png' }).end(this.logo)
         return
+      case 'captions': {
+        const file = this.captions[Number(caption?.[1])]
+        if (file === undefined)
+          return sendJson(response, 422, { error: { code: 'captions_unavailable', message: url } })
+        response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file)
+        return
+      }
       case 'source': {
         const post = this.#parse(sourcePostSchema, await readBody(request))
         if (post) this.sources.push(post)

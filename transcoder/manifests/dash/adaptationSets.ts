@@ -140,6 +140,7 @@ export function textSet(track: TextTrack, id: number): Xml {
     [
       element('Label', {}, track.name),
       role(TEXT_ROLES[track.purpose]),
+      ...(track.isDefault ? [role('main')] : []),
       element('Representation', { id: track.id, bandwidth }, [base]),
     ],
   )

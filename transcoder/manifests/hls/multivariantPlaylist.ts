@@ -80,19 +80,21 @@ function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[]
 }
 
 function textMedia(tracks: readonly TextTrack[], names: PlaylistNames): string[] {
-  const seen = new Set<string>()
+  // 4.4.6.1.1: renditions with AUTOSELECT must differ in language, FORCED or CHARACTERISTICS.
+  const keyOf = (track: TextTrack) => `${languageTag(track.language)} ${track.purpose}`
+  // A default rendition must have AUTOSELECT.
+  const seen = new Set(tracks.filter(({ isDefault }) => isDefault).map(keyOf))
   return tracks.map((track) => {
     const language = languageTag(track.language)
-    // 4.4.6.1.1: renditions with AUTOSELECT must differ in language, FORCED or CHARACTERISTICS.
-    const key = `${language} ${track.purpose}`
-    const distinct = !seen.has(key)
+    const key = keyOf(track)
+    const distinct = track.isDefault || !seen.has(key)
     seen.add(key)
     return tag('EXT-X-MEDIA', {
       TYPE: 'SUBTITLES',
       'GROUP-ID': quoted(SUBTITLES),
       NAME: quoted(track.name),
       LANGUAGE: language === null ? null : quoted(language),
-      DEFAULT: 'NO',
+      DEFAULT: track.isDefault ? 'YES' : 'NO',
       AUTOSELECT: distinct ? 'YES' : 'NO',
       FORCED: track.purpose === 'forced' ? 'YES' : 'NO',
       CHARACTERISTICS: track.purpose === 'captions' ? quoted(CAPTION_TRAITS) : null,

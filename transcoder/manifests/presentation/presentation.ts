@@ -111,8 +111,10 @@ export interface TextTrack {
   channel: string | null
   /** Shown to viewers: `CC1`, `German`. */
   name: string
-  /** ISO 639-2; null where it is unknown. */
+  /** ISO 639-2 or BCP 47; null where it is unknown. */
   language: string | null
+  /** Players show it unless the viewer chooses another track. */
+  isDefault: boolean
   /** Ticks of 1/1000 s. */
   timescale: 1000
   segments: Segment[]

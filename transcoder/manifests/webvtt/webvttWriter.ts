@@ -12,6 +12,8 @@ export interface VttCue {
   text: string
   /** Cue settings as WebVTT writes them, such as `line:90%`; '' = none. */
   settings: string
+  /** The text with tags and escaped signs, without empty lines; missing = the text has no styles. */
+  markup?: string
 }
 
 /**
@@ -22,7 +24,7 @@ export function webvtt(cues: readonly VttCue[], mapMpegts: number | null = null)
   const map = mapMpegts === null ? [] : [`X-TIMESTAMP-MAP=MPEGTS:${mapMpegts},LOCAL:00:00:00.000`]
   const blocks = cues
     .filter(({ start, end }) => Math.round(end * 1000) > Math.round(start * 1000))
-    .map(({ start, end, text, settings }) => cueBlock(start, end, settings, escape(text)))
+    .map(({ start, end, text, settings, markup }) => cueBlock(start, end, settings, markup ?? escape(text)))
   return `${[['WEBVTT', ...map].join('\n'), ...blocks].join('\n\n')}\n`
 }
 
@@ -64,10 +66,14 @@ function formatTime(seconds: number): string {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Escapes markup and `-->`, and removes empty lines, which would end the cue. */
+/** Escapes markup and `-->`. */
+export function escapeText(text: string): string {
+  return text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)
+}
+
+/** The same for lines, and removes empty lines, which would end the cue. */
 function escape(text: string): string {
-  return text
-    .replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)
+  return escapeText(text)
     .split(/\r\n|\r|\n/)
     .filter((line) => line.trim() !== '')
     .join('\n')

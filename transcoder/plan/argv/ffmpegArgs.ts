@@ -2,12 +2,14 @@
 // Not in charge of: any decision (planJob.ts), running ffmpeg (transcoder/ffmpeg/run.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
+import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { readCut } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
 import { audioPad, videoPad } from '../streams/programSelection.ts'
 import { joinedFrameFilters, joinedInputArgs } from './pieceArgs.ts'
+import { isMp4 } from '../forms.ts'
 import { plannedFiles } from '../model/plannedFiles.ts'
 import {
   captionArgs,
@@ -39,6 +41,8 @@ export interface ArgvTargets {
   seekable?: boolean
   /** Absolute path of the logo as a PNG that this program wrote. Required where the plan has a logo. */
   logo?: string
+  /** Absolute paths of the caption files that this program wrote, in the order of `tx3gTracks`. */
+  captions?: readonly string[]
   /** Threads for each codec; 0 = ffmpeg chooses. Set it where the machine reports more cores than may be used. */
   threads: number
   /**
@@ -62,6 +66,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...threads,
     ...inputArgs(plan, ends, seek),
     ...logoInput(plan, ends),
+    ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(ends.captions?.[position]))),
     ...filterGraphs(plan).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
@@ -171,7 +176,7 @@ function filterGraphs(plan: Plan): string[] {
     logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
   const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
-  const sources = plan.join === undefined ? 1 : plan.join.audio.length + 1
+  const sources = sourceCount(plan)
   const audio = plan.sourceAudio.map((stream) =>
     buildSharedGraph(
       `[${audioPad(plan, stream)}]`,
@@ -196,9 +201,18 @@ function filterGraphs(plan: Plan): string[] {
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
 }
 
-/** The logo is the last input: a file that this program wrote, read by one demuxer and one decoder. */
+/** Inputs before the logo. */
+function sourceCount({ join }: Plan): number {
+  return join === undefined ? 1 : join.audio.length + 1
+}
+
+function hasLogo(plan: Plan): boolean {
+  return muxedEncodes(plan).some(({ video }) => (video?.logo ?? null) !== null)
+}
+
+/** The logo follows the sources: a file that this program wrote, read by one demuxer and one decoder. */
 function logoInput(plan: Plan, ends: ArgvTargets): string[] {
-  if (muxedEncodes(plan).every(({ video }) => (video?.logo ?? null) === null)) return []
+  if (!hasLogo(plan)) return []
   return [
     ...['-protocol_whitelist', 'file', '-format_whitelist', 'png_pipe', '-codec_whitelist', 'png', '-f', 'png_pipe'],
     ...['-i', fileTarget(ends.logo)],
@@ -206,15 +220,18 @@ function logoInput(plan: Plan, ends: ArgvTargets): string[] {
 }
 
 function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: number | undefined): string[] {
+  const captions = isMp4(output.container) ? tx3gTracks(plan) : []
   return [
     ...['-map', `[v${position}]`],
     ...output.audio.flatMap((_track, trackIndex) => ['-map', `[a${position}_${trackIndex}]`]),
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
+    ...tx3gMaps(captions, sourceCount(plan) + (hasLogo(plan) ? 1 : 0)),
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...videoEncoderArgs(plan, output.video, cores),
     ...output.audio.flatMap(audioEncoderArgs),
     ...subtitles(plan),
+    ...tx3gArgs(captions),
     ...muxers[output.container](output),
   ]
 }

@@ -1,6 +1,7 @@
 // In charge of: the complete plan of one task. All choices that the job left open are made here.
 // Not in charge of: making them (planJob.ts), writing the arguments (ffmpegArgs.ts), running the plan
 // (transcoder/pipeline/runTask.ts).
+import type { CaptionFormat } from '#contract/captions.ts'
 import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
@@ -263,6 +264,22 @@ export interface TextTrackPlan {
   hearingImpaired: boolean
 }
 
+/** A caption file of the job as a track of its outputs. */
+export interface SidecarPlan {
+  /** Position in `captions` of the job. */
+  caption: number
+  format: CaptionFormat
+  /** BCP 47; null = not stated. */
+  language: string | null
+  /** What players show; '' = the name of the language. */
+  label: string
+  isDefault: boolean
+  forced: boolean
+  hearingImpaired: boolean
+  /** How many of its captions lie in the outputs. */
+  cues: number
+}
+
 /** Segmented output: what is cut, where it is stored, which manifests list it. */
 export interface PackagingPlan {
   /** Directory of the manifests as a relative path below the job's destination; '' = the destination itself. */
@@ -348,6 +365,8 @@ export interface Plan {
   service?: TsServiceSpec | null | undefined
   /** Missing in a plan of an earlier transcoder. */
   subtitles?: SubtitlePlan[] | undefined
+  /** Missing in a plan of an earlier transcoder. */
+  sidecars?: SidecarPlan[] | undefined
   outputs: OutputPlan[]
   audioFiles: AudioFilePlan[]
   warnings: Warning[]

@@ -6,7 +6,7 @@ import type { BitrateMode } from '#contract/job/jobSpec.ts'
 import { frameSamples } from '../../formats/codecs.ts'
 import { videoEncodings } from '../codecs.ts'
 import { fileRules } from '../forms.ts'
-import type { AudioPlan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan, SidecarPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /**
@@ -16,6 +16,8 @@ import { toNumber } from '../../formats/rational.ts'
 const HEADER_BYTES_PER_FRAME = 44
 const HEADER_BYTES_PER_PACKET = 32
 const HEADER_BYTES_FIXED = 4096
+/** Two samples and the gaps behind them (stts, stsz, stsc, co64): overlapping captions are written twice. */
+const HEADER_BYTES_PER_CAPTION = 128
 /** A probe may report a slightly shorter duration. */
 const HEADER_MARGIN = 1.05
 const HEADER_EXTRA_SECONDS = 5
@@ -72,7 +74,12 @@ export function muxRate(videoKbps: number, framesPerSecond: number, audio: reado
 }
 
 /** Bytes to reserve for the header of an mp4; null where the size is unknown or too large to hold back. */
-export function moovReserve(seconds: number | null, video: VideoPlan, audio: readonly AudioPlan[]): number | null {
+export function moovReserve(
+  seconds: number | null,
+  video: VideoPlan,
+  audio: readonly AudioPlan[],
+  captions: readonly SidecarPlan[] = [],
+): number | null {
   if (seconds === null) return null
   const long = seconds * HEADER_MARGIN + HEADER_EXTRA_SECONDS
   const packets = audio.reduce(
@@ -82,7 +89,8 @@ export function moovReserve(seconds: number | null, video: VideoPlan, audio: rea
   const bytes =
     Math.ceil(long * toNumber(video.frameRate)) * HEADER_BYTES_PER_FRAME +
     packets * HEADER_BYTES_PER_PACKET +
-    HEADER_BYTES_FIXED * (1 + audio.length)
+    HEADER_BYTES_FIXED * (1 + audio.length + captions.length) +
+    captions.reduce((sum, { cues, label }) => sum + cues * HEADER_BYTES_PER_CAPTION + label.length * 8, 0)
   return bytes > MAX_RESERVE_BYTES ? null : bytes
 }
 

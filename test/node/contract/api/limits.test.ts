@@ -30,11 +30,12 @@ it('the published limits carry the numbers of the specification and the tables',
 
 it('the schema documents every field', () => {
   const schema = z.toJSONSchema(jobRequestSchema, { metadata: fieldDocs, io: 'output' })
-  const { inputs, videoProfiles, audioProfiles, cloud_credentials, ...scalars } = schema.properties as Record<
+  const { inputs, videoProfiles, audioProfiles, captions, cloud_credentials, ...scalars } = schema.properties as Record<
     string,
     z.core.JSONSchema.JSONSchema
   >
-  expect([inputs, videoProfiles, audioProfiles, cloud_credentials].every((each) => each !== undefined)).toBe(true)
+  const lists = [inputs, videoProfiles, audioProfiles, captions, cloud_credentials]
+  expect(lists.every((each) => each !== undefined)).toBe(true)
   for (const [name, field] of Object.entries(scalars))
     expect([name, field.description]).toEqual([name, expect.any(String)])
 })

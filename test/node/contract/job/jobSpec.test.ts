@@ -23,6 +23,7 @@ describe('translation of a request into a job specification', () => {
     )
     expect(toSpec(config, 'My film.mov')).toEqual({
       packaging: null,
+      captions: [],
       allowUpscaling: null,
       cut: null,
       inputs: null,
@@ -213,7 +214,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [74, 64] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [75, 65] })
 })
 
 function membersOf(value: unknown): number {

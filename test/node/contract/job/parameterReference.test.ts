@@ -8,6 +8,7 @@ import { validateJob } from '#contract/job/validateJob.ts'
 import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   jobFieldsSchema,
   outputCredential,
@@ -28,10 +29,12 @@ const stores = (side: 'input' | 'output', name: string) => (value: unknown) => {
   const others = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
   return request({ cloud_credentials: { ...others, [side]: { ...others[side], [name]: value } } })
 }
+const CAPTION = { input: 'https://h.example/a.srt', language: 'de' }
 const tables: [prefix: string, shape: Record<string, object>, (name: string) => Parameter['body']][] = [
   ['', jobFieldsSchema.shape, (name) => (value) => request({ [name]: value })],
   ['videoProfiles[0].', videoProfileSchema.shape, (name) => (value) => request({}, { [name]: value })],
   ['audioProfiles[0].', audioProfileSchema.shape, (name) => (value) => request({}, {}, { [name]: value })],
+  ['captions[0].', captionSchema.shape, (name) => (value) => request({ captions: [{ ...CAPTION, [name]: value }] })],
   ['cloud_credentials.input.', credentialSchema.shape, (name) => stores('input', name)],
   ['cloud_credentials.output.', outputCredential.shape, (name) => stores('output', name)],
 ]
@@ -127,6 +130,10 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
         taken: [0.5, Number(highest), '5', highest, ...samples],
         refused: [-1, Number(highest) + 1, '-1', `${Number(highest) + 1}`, '', '00:60:00', 'soon', true, {}],
       }),
+    ],
+    [
+      /^a language of ISO 639, .* like "(.+)", "(.+)" or "(.+)"$/,
+      (_, [, ...samples]) => ({ taken: [...samples, 'eng', 'und'], refused: ['', 'german', 'de_AT', 5, {}] }),
     ],
     [
       /^a time with a time zone, like "(.+)"$/,

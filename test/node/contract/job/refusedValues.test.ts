@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
@@ -185,6 +186,32 @@ const piece: Record<keyof typeof inputSchema.shape, Row[]> = {
   ],
 }
 
+const caption: Record<keyof typeof captionSchema.shape, Row[]> = {
+  input: [
+    ['required', undefined, null],
+    ['invalid_type', true, {}, []],
+    ['invalid_length', '', long],
+    ['invalid_input_address', 'subs.srt', 's3://bucket/a.srt', 'ftp://h.example/a.srt', 'https://h.example/a.srt?…'],
+    ['user_info_in_address', 'https://user:pw@h.example/a.srt'],
+  ],
+  language: [
+    ['required', undefined, null],
+    ['invalid_type', 1, true, {}],
+    ['invalid_value', '', 'german', 'd', 'de_AT', 'de-', 'de-a', 'x'.repeat(5000), '12'],
+    ['out_of_range', 'de-1996-1996'],
+  ],
+  label: [
+    ['invalid_type', 1, true],
+    ['invalid_length', 'x'.repeat(101)],
+    ['invalid_value', 'a\nb', 'a\u0000', '\u2028'],
+  ],
+  format: choice('vtt', 'SRT', 1),
+  offset_seconds: number(-100_001, 100_001),
+  default: flag,
+  forced: flag,
+  hearing_impaired: flag,
+}
+
 const secret: Row[] = [
   ['invalid_type', 1, true, {}],
   ['invalid_length', long],
@@ -247,9 +274,10 @@ describe('every field', () => {
     expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfileSchema.shape)))
     expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credentialSchema.shape)))
     expect(Object.keys(piece)).toEqual(expect.arrayContaining(Object.keys(inputSchema.shape)))
-    const lists = ['inputs', 'videoProfiles', 'audioProfiles', 'cloud_credentials']
+    expect(Object.keys(caption)).toEqual(expect.arrayContaining(Object.keys(captionSchema.shape)))
+    const lists = ['inputs', 'videoProfiles', 'audioProfiles', 'captions', 'cloud_credentials']
     expect(Object.keys(jobRequestSchema.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
-    for (const list of Object.values({ ...top, ...piece, ...video, ...audio, ...store }))
+    for (const list of Object.values({ ...top, ...piece, ...video, ...audio, ...caption, ...store }))
       expect(list.length).toBeGreaterThan(0)
   })
   test.each(rows(top))('%s: %s for %j', (field, code, value) => {
@@ -258,6 +286,11 @@ describe('every field', () => {
   test.each(rows(piece))('inputs[1].%s: %s for %j', (field, code, value) => {
     const inputs = [{ input: '12' }, { input: '13', [field]: value }]
     expect(reportedCodes(request({ input: undefined, inputs }), `inputs[1].${field}`)).toContain(code)
+  })
+  test.each(rows(caption))('captions[1].%s: %s for %j', (field, code, value) => {
+    const usable = { input: 'https://h.example/a.srt', language: 'de' }
+    const body = request({ captions: [usable, { ...usable, [field]: value }] })
+    expect(reportedCodes(body, `captions[1].${field}`)).toContain(code)
   })
   test.each(rows(video))('videoProfiles[0].%s: %s for %j', (field, code, value) => {
     expect(reportedCodes(request({}, { [field]: value }), `videoProfiles[0].${field}`)).toContain(code)

@@ -1,0 +1,58 @@
+// In charge of: `captions` of a job: reading the list, and the addresses in it.
+// Not in charge of: the fields of an element (requestSchema.ts), reading the files (transcoder/formats/captions).
+import { CAPTIONS } from '../limits.ts'
+import type { Findings } from './findings.ts'
+import { readFields, readObjectList, presentMember, type JsonObject } from './fieldReader.ts'
+import type { CaptionField } from './jobConfig.ts'
+import { parseCaptionAddress } from './paths/captionAddress.ts'
+import { isRedacted, printableValue, redactAddress, SEND_UNREDACTED } from './redact.ts'
+import { captionSchema, type CaptionFields } from './requestSchema.ts'
+import type { Provider } from './stores/registry.ts'
+
+export function captionField(index: number): CaptionField {
+  return `captions[${index}].input`
+}
+
+/** undefined = the body has none. */
+export function readCaptionList(
+  body: JsonObject,
+  findings: Findings,
+): { given: (JsonObject | null)[]; read: Partial<CaptionFields>[] } | undefined {
+  if (presentMember(body, 'captions') === undefined) return undefined
+  const given = readObjectList(body, 'captions', CAPTIONS, findings)
+  const read = given.map((each, index) => readFields(captionSchema.shape, each, `captions[${index}]`, findings))
+  const defaults = read.flatMap((each, index) => (each.default === true ? [index] : []))
+  if (defaults.length > 1) {
+    const message = `only one caption can be the default; captions[${defaults[0]}] is one already`
+    findings.problem('conflict', `captions[${defaults[1]}].default`, message)
+  }
+  return { given, read }
+}
+
+/**
+ * Checks the addresses, and replaces each by its stored form. Returns the full addresses of those with a query, by their
+ * field.
+ */
+export function checkCaptionAddresses(
+  captions: Partial<CaptionFields>[],
+  { providers, baseUrl }: { providers: readonly (Provider | undefined)[]; baseUrl: string },
+  findings: Findings,
+): Record<CaptionField, string> {
+  const full: Record<CaptionField, string> = {}
+  for (const [index, caption] of captions.entries()) {
+    if (caption.input === undefined) continue
+    const field = captionField(index)
+    const found = parseCaptionAddress(providers, caption.input, baseUrl)
+    if ('message' in found) {
+      findings.problem(found.code, field, `${field}: ${found.message}; ${printableValue(caption.input)} was given`)
+      caption.input = redactAddress(caption.input)
+      continue
+    }
+    if (found.provider === 'http' && isRedacted(caption.input))
+      findings.problem('invalid_input_address', field, `${field} ${SEND_UNREDACTED}`)
+    const redacted = redactAddress(found.stored)
+    if (redacted !== found.stored) full[field] = found.stored
+    caption.input = redacted
+  }
+  return full
+}

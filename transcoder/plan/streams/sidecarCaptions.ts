@@ -1,0 +1,97 @@
+// In charge of: the caption files of a job as tracks of its outputs: which outputs carry them, and their cues on the
+// timeline of the outputs.
+// Not in charge of: reading them (formats/captions), writing WebVTT (segmenter/webvttTracks.ts), arguments
+// (argv/captionInputs.ts).
+import type { Warning } from '#contract/errors.ts'
+import { captionField } from '#contract/job/captions.ts'
+import { containers } from '#contract/containers.ts'
+import type { CaptionSpec, JobSpec } from '#contract/job/jobSpec.ts'
+import { TaskError } from '#contract/taskError.ts'
+import { plainText, type CaptionCue } from '../../formats/captions/captionCue.ts'
+import type { CaptionFile, CaptionRemark } from '../../formats/captions/readCaptions.ts'
+import type { CutPlan, SidecarPlan } from '../model/plan.ts'
+import type { PlanContext } from '../planContext.ts'
+
+const CODES: Readonly<Record<CaptionRemark['kind'], Warning['code']>> = {
+  encoding: 'captions_encoding_assumed',
+  times: 'captions_times_invalid',
+  'programme start': 'captions_times_shifted',
+  empty: 'captions_empty',
+}
+
+/** Characters of a track in all segments: a cue is repeated in each segment in which it is shown. */
+const MAX_TRACK_CHARACTERS = 64 * 1024 * 1024
+
+/** What is known about the outputs. */
+interface OutputTimeline {
+  cut: Pick<CutPlan, 'startSeconds'> | null
+  /** Seconds; null = not known. */
+  duration: number | null
+  /** Seconds; null = single files. */
+  segmentSeconds: number | null
+}
+
+/** Whether an output can carry the captions as a track (contract/job/rules/combinations.ts warns otherwise). */
+export function carriesSidecars({ packaging, container, captions = [] }: JobSpec): boolean {
+  if (captions.length === 0) return false
+  return packaging === null ? containers[container].file === 'mp4' : packaging.hls || packaging.dash
+}
+
+/**
+ * A track for each file. `files` are in the order of the job. Throws captions_unreadable for a file that would grow
+ * beyond all bounds in segments.
+ */
+export function planSidecars(
+  context: PlanContext,
+  files: readonly CaptionFile[],
+  { cut, duration, segmentSeconds }: OutputTimeline,
+): SidecarPlan[] {
+  if (!carriesSidecars(context.spec)) return []
+  return files.map(({ format, cues, remarks }, caption): SidecarPlan => {
+    const spec = context.spec.captions![caption]!
+    const field = captionField(caption)
+    const warn = (code: Warning['code'], message: string) => context.warn({ code, field, message })
+    for (const { kind, message } of remarks) warn(CODES[kind], `Caption file ${caption}: ${message}`)
+    const placed = placeCues(cues, cut, duration)
+    const outside = cues.length - placed.length
+    if (outside > 0) warn('captions_left_out', outsideMessage(caption, outside, placed.length))
+    requireBounded(placed, segmentSeconds, field)
+    return { caption, format, ...trackOf(spec), cues: placed.length }
+  })
+}
+
+function trackOf({ language, label, isDefault, forced, hearingImpaired }: CaptionSpec) {
+  return { language, label, isDefault, forced, hearingImpaired }
+}
+
+function outsideMessage(caption: number, outside: number, inside: number): string {
+  const which = outside === 1 ? 'One caption lies' : `${outside} captions lie`
+  const empty = inside === 0 ? ' None is left: if its times are of another clock, give it offset_seconds.' : ''
+  return `Caption file ${caption}: ${which} outside the part of the source that is used, and left out.${empty}`
+}
+
+/** Cues in presentation time: 0 = the first frame of the outputs. Those outside of the outputs are left out. */
+export function placeCues(
+  cues: readonly CaptionCue[],
+  cut: Pick<CutPlan, 'startSeconds'> | null | undefined,
+  duration: number | null,
+): CaptionCue[] {
+  const begin = cut?.startSeconds ?? 0
+  const last = duration ?? Number.POSITIVE_INFINITY
+  return cues.flatMap((cue) => {
+    const [start, end] = [Math.max(0, cue.start - begin), Math.min(last, cue.end - begin)]
+    // Less than a millisecond cannot be written.
+    return end - start < 0.001 ? [] : [{ ...cue, start, end }]
+  })
+}
+
+function requireBounded(cues: readonly CaptionCue[], segmentSeconds: number | null, field: string): void {
+  const repeated = (cue: CaptionCue) => (segmentSeconds === null ? 1 : 2 + (cue.end - cue.start) / segmentSeconds)
+  const characters = cues.reduce((sum, cue) => sum + (plainText(cue).length + 50) * repeated(cue), 0)
+  if (characters <= MAX_TRACK_CHARACTERS) return
+  throw new TaskError(
+    'captions_unreadable',
+    'The captions overlap so much, or last so long, that their track would have more than 64 MB.',
+    { field },
+  )
+}

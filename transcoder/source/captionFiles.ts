@@ -1,0 +1,38 @@
+// In charge of: fetching the caption files of a job and reading them as cues, once for each attempt.
+// Not in charge of: the formats (formats/captions), which outputs carry them (plan/streams/sidecarCaptions.ts).
+import { captionField } from '#contract/job/captions.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { TaskError } from '#contract/taskError.ts'
+import { CaptionError } from '../formats/captions/captionError.ts'
+import { readCaptions, type CaptionFile } from '../formats/captions/readCaptions.ts'
+import { carriesSidecars } from '../plan/streams/sidecarCaptions.ts'
+import type { TaskClient } from '../taskApi/taskClient.ts'
+
+/** In the order of the job; none if no output uses them. Throws TaskError captions_unavailable or captions_unreadable. */
+export async function fetchCaptionFiles(
+  taskClient: Pick<TaskClient, 'fetchCaptions'>,
+  job: JobSpec,
+  signal: AbortSignal,
+): Promise<CaptionFile[]> {
+  if (!carriesSidecars(job)) return []
+  const files: CaptionFile[] = []
+  // One after another: each may have 16 MB.
+  for (const [index, spec] of (job.captions ?? []).entries()) {
+    const bytes = await taskClient.fetchCaptions(index, signal)
+    try {
+      files.push(readCaptions(bytes, spec))
+    } catch (error) {
+      if (!(error instanceof CaptionError)) throw error
+      throw unreadable(index, error)
+    }
+  }
+  return files
+}
+
+function unreadable(index: number, { message, line }: CaptionError): TaskError {
+  const place = line === null ? '' : `Line ${line}: `
+  return new TaskError('captions_unreadable', `Caption file ${index} cannot be read. ${place}${message}`, {
+    field: captionField(index),
+    ...(line === null ? {} : { details: { line } }),
+  })
+}
