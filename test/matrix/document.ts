@@ -143,6 +143,7 @@ const ABOUT: Record<string, { title: string; about: string }> = {
   color: { title: 'colour and HDR', about: 'dynamic range, gamut' },
   logo: { title: 'logo', about: 'watermark, position, opacity' },
   captions: { title: 'captions', about: 'closed captions' },
+  'caption-files': { title: 'caption files', about: 'caption files beside the source' },
   cues: { title: 'SCTE-35', about: 'cues and their PID' },
   service: { title: 'transport streams', about: 'DVB and ATSC signalling, service names, PIDs' },
   audio: { title: 'audio', about: 'codec, channels, downmix, volume, loudness, dialogue level' },

@@ -3,6 +3,7 @@
 import type { Row } from './row.ts'
 import { addresses } from './rows/addresses.ts'
 import { audio } from './rows/audio.ts'
+import { captionFiles } from './rows/captionFiles.ts'
 import { captions } from './rows/captions.ts'
 import { color } from './rows/color.ts'
 import { container } from './rows/container.ts'
@@ -28,6 +29,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
   color,
   logo,
   captions,
+  'caption-files': captionFiles,
   cues,
   service,
   audio,

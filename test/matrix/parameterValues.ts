@@ -3,6 +3,7 @@
 import * as z from 'zod/mini'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   fieldMeta,
   inputSchema,
@@ -52,6 +53,7 @@ const shapes: [string, Record<string, object>][] = [
   ['inputs[].', inputSchema.shape],
   ['videoProfiles[].', videoProfileSchema.shape],
   ['audioProfiles[].', audioProfileSchema.shape],
+  ['captions[].', captionSchema.shape],
   ['cloud_credentials.input.', credentialSchema.shape],
   // The members are the same; the allowed providers are not.
   ['cloud_credentials.output.', { cloud_provider: outputCredential.shape.cloud_provider }],

@@ -95,6 +95,35 @@ const source: Row[] = [
   ),
   shown('caption_track_left_out', 'a track of captions beside the video', LEFT_OUT),
   planned('captions_not_found', 'closed_captions of a source that has none', { closed_captions: true }),
+  ...(
+    [
+      [
+        'captions_empty',
+        'a caption file without captions',
+        'HLS and DASH: a rendition for each file, split at the segments, with places',
+      ],
+      [
+        'captions_encoding_assumed',
+        'a caption file in Windows-1252',
+        'bytes that are not UTF-8, and a caption that ends before it begins, give a warning',
+      ],
+      [
+        'captions_left_out',
+        'captions after the end of the source',
+        'mp4: a tx3g track for each file, with language, title and styles',
+      ],
+      [
+        'captions_times_invalid',
+        'a caption that ends before it begins',
+        'bytes that are not UTF-8, and a caption that ends before it begins, give a warning',
+      ],
+      [
+        'captions_times_shifted',
+        'a caption file that begins at 01:00:00:00',
+        '%s: every format gives the same times and text',
+      ],
+    ] as const
+  ).map(([code, source, title]) => shown(code, source, 'node/transcoder/pipeline/sidecarCaptions.test.ts', title)),
   shown(
     'captions_removed',
     'closed captions at another frame rate',

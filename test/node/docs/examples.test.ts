@@ -30,6 +30,7 @@ beforeAll(async () => {
   for (const name of ['film.mp4', 'film.mov', 'feed.ts', 'logo.png', 'talk.wav'])
     site.files.set(`/${name}`, await readFile(tempDir.file(name === 'film.mov' ? 'film.mp4' : name)))
   site.files.set('/2010/05/sintel/trailer.mp4', await readFile(tempDir.file('film.mp4')))
+  site.files.set('/film.de.srt', Buffer.from('1\n00:00:00,500 --> 00:00:01,500\nHallo\n'))
   site.types.set('/logo.png', 'image/png')
   service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: site.host }))
 })

@@ -1,4 +1,4 @@
-// In charge of: the lists of renditions and of audio tracks, with the fields of their schema.
+// In charge of: the lists of renditions, of audio tracks and of caption files, with the fields of their schema.
 import type { Problem } from '#contract/errors.ts'
 import { problemAt, withMember, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
@@ -6,7 +6,7 @@ import { renameForHeight } from './model/renditionNames.ts'
 import type { FieldInfo } from './model/schema.ts'
 
 interface ProfilesProps {
-  list: 'videoProfiles' | 'audioProfiles'
+  list: 'videoProfiles' | 'audioProfiles' | 'captions'
   singular: string
   infos: ReadonlyMap<string, FieldInfo>
   /** The others are under "More". */
@@ -80,7 +80,9 @@ export function Profiles(props: ProfilesProps) {
         onClick={() =>
           onChange([
             ...value,
-            { ...(value.at(-1) ?? initialProfile), ...('output' in initialProfile ? { output: '' } : {}) },
+            list === 'captions'
+              ? initialProfile
+              : { ...(value.at(-1) ?? initialProfile), ...('output' in initialProfile ? { output: '' } : {}) },
           ])
         }
       >

@@ -1,7 +1,7 @@
 // In charge of: all settings that a preset decides, collapsed at first, each part with a summary of its values.
 import type { ComponentChildren } from 'preact'
 import type { Problem } from '#contract/errors.ts'
-import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
+import { AUDIO_PROFILES, CAPTIONS, VIDEO_PROFILES } from '#contract/limits.ts'
 import { Icon } from '../parts/icon.tsx'
 import { withMember, type FormBody, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
@@ -9,7 +9,7 @@ import { audioFields, destinationFields, FIELD_GROUPS, renditionFields } from '.
 import { valueLabel } from './model/labels.ts'
 import { Metadata } from './metadata.tsx'
 import { Profiles } from './profiles.tsx'
-import { audioInfos, jobInfos, videoInfos, type FieldInfo } from './model/schema.ts'
+import { audioInfos, captionInfos, jobInfos, videoInfos, type FieldInfo } from './model/schema.ts'
 import { ChooseStore, Credentials, storeName } from './storage.tsx'
 
 interface SettingsProps {
@@ -79,6 +79,24 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           onChange={(audioProfiles) => onChange({ ...body, audioProfiles })}
         />
         {fieldsOf(infosOf(audioFields))}
+      </Part>
+      <Part
+        id="captions"
+        title="Caption files"
+        summary={captionSummary(body)}
+        hasProblem={isWrong(problems, ['captions'])}
+      >
+        <Profiles
+          list="captions"
+          singular="Caption file"
+          infos={captionInfos}
+          first={['input', 'language', 'label']}
+          value={body.captions ?? []}
+          bounds={CAPTIONS}
+          initialProfile={{ input: '', language: '' }}
+          problems={problems}
+          onChange={(captions) => set('captions', captions.length === 0 ? undefined : captions)}
+        />
       </Part>
       {FIELD_GROUPS.map(({ id, title, fields }) => {
         const infos = infosOf(fields)
@@ -219,6 +237,10 @@ function renditionSummary(body: FormBody): string {
       Number(height) > 0 ? `${Number(height)}p` : Number(width) > 0 ? `${Number(width)} wide` : 'Source size',
     )
     .join(', ')
+}
+
+function captionSummary({ captions = [] }: FormBody): string {
+  return captions.map(({ language, label }) => String(label ?? language ?? '?')).join(', ') || 'None'
 }
 
 function audioSummary({ audioProfiles }: FormBody): string {

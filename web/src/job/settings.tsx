@@ -1,7 +1,7 @@
 // In charge of: the output settings of a job, which the service returns without secrets.
 import { jobInputs, type JobConfig } from '#contract/job/jobConfig.ts'
 import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
-import type { InputFields } from '#contract/job/requestSchema.ts'
+import type { CaptionFields, InputFields } from '#contract/job/requestSchema.ts'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
@@ -13,6 +13,7 @@ function sizeOf({ width, height }: { width: number; height: number }): string {
   return height > 0 ? `${height}p` : width > 0 ? `${width} px wide` : 'source size'
 }
 
+const captionName = ({ language, label }: CaptionFields): string => (label ? `${label} (${language})` : language)
 const providerName = (provider: Provider): string => rulesOf(provider).labels.settings
 
 export function Settings({ config }: { config: JobConfig }) {
@@ -34,6 +35,7 @@ export function Settings({ config }: { config: JobConfig }) {
         : audios.map((audio) => `${audio.audio_codec.toUpperCase()}, ${bitrate(Number(audio.audio_bitrate))}`),
     ],
     ...(config.inputs === undefined ? [] : [['Joined from', config.inputs.map(describePiece)] as Definition]),
+    ...(config.captions === undefined ? [] : [['Captions', config.captions.map(captionName)] as Definition]),
     ['From', [...new Set(jobInputs(config).map(({ provider }) => providerName(provider)))].join(', ')],
     ['To', providerName(stores.output.cloud_provider)],
   ]

@@ -41,6 +41,9 @@ const advice: Readonly<Record<string, string>> = {
   source_unsupported:
     'Convert the source to a common format first, for example H.264 in MP4. If its server is at fault, upload the file.',
   logo_unavailable: 'Check the address of the logo. It must be a PNG, JPEG or WebP image of at most 5 MB.',
+  captions_unavailable: 'Check the address of the caption file. It may have at most 16 MiB.',
+  captions_unreadable:
+    'Correct the caption file at the line that the message names, or export it again as SubRip or WebVTT in UTF-8.',
   no_video: 'The source has no video. Set audio_output_path to make audio files only.',
   audio_stream_missing:
     'Choose an audio stream that exists (the message says how many there are), or set optional on the audio profile to leave it out.',

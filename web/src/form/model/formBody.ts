@@ -10,6 +10,7 @@ export type JobFields = Record<string, unknown>
 export interface JobRequest extends JobFields {
   videoProfiles: JobFields[]
   audioProfiles: JobFields[]
+  captions?: JobFields[]
 }
 
 export interface FormBody extends JobRequest {
@@ -71,7 +72,7 @@ function clean(members: object, leave: readonly string[] = []): JobFields {
  * one.
  */
 export function bodyOf(config: JobConfig): FormBody {
-  const { videoProfiles, audioProfiles, cloud_credentials: credentials, ...stored } = config
+  const { videoProfiles, audioProfiles, captions, cloud_credentials: credentials, ...stored } = config
   // The preset's members are merged already; it may have been changed or deleted since.
   const { separate_audio: _same, preset: _merged, ...rest } = stored
   return {
@@ -79,6 +80,7 @@ export function bodyOf(config: JobConfig): FormBody {
     ...(rest.inputs === undefined ? {} : { inputs: rest.inputs.map((piece) => clean(piece)) }),
     videoProfiles: videoProfiles.map((profile) => clean(profile)),
     audioProfiles: audioProfiles.map((profile) => clean(profile)),
+    ...(captions && { captions: captions.map((caption) => clean(caption)) }),
     cloud_credentials: {
       // The form has one store for all sources.
       input: clean(credentials.input ?? credentials.inputs?.[0] ?? {}, secretMembers),
@@ -94,7 +96,7 @@ export function problemAt(problems: readonly Problem[], path: string): Problem |
 
 const stores = () => ({ input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } })
 /** Belong to this job, whatever preset is used. */
-const ownMembers = ['input', 'inputs', 'metadata', 'webhook_url', 'bucket_output_path'] as const
+const ownMembers = ['input', 'inputs', 'captions', 'metadata', 'webhook_url', 'bucket_output_path'] as const
 
 /**
  * A new body from a preset's members; source, stores and other members of the job itself are kept from the previous

@@ -73,6 +73,12 @@ const LABELS: Readonly<Record<string, string>> = {
   project_id: 'Project ID',
   client_id: 'Client ID',
   client_email: 'Service account email',
+  language: 'Language',
+  format: 'Format',
+  offset_seconds: 'Offset (s)',
+  default: 'Shown by default',
+  forced: 'Forced',
+  hearing_impaired: 'For the hard of hearing (SDH)',
   cloud_provider: 'Storage',
   input: 'Source',
 }
@@ -122,6 +128,13 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   logo_url: 'A PNG, JPEG or WebP image that is drawn over the video.',
   logo_position: '',
   logo_opacity: '',
+  language: 'Like de, pt-BR or zh-Hant.',
+  label: 'Name in the menu of players. Empty = the name of the language.',
+  format: 'Empty = found out from the file.',
+  offset_seconds: 'Added to the times in the file, instead of its programme start.',
+  default: 'Players show it unless the viewer chooses another track.',
+  forced: 'Only what every viewer needs, such as foreign speech.',
+  hearing_impaired: 'Also describes music and noises.',
   audio_volume: 'In percent of the source.',
   loudness_lufs: 'Normalises to EBU R 128, for example −16. Not together with volume.',
   closed_captions: 'Writes CEA-608 and 708 captions to the outputs.',
@@ -147,6 +160,9 @@ export const descriptionOf = (name: string): string | null => DESCRIPTIONS[name]
 /** Flags that may be absent, and what absence means: the form shows them as switches. */
 export const ABSENT: Readonly<Record<string, boolean>> = {
   optional: false,
+  default: false,
+  forced: false,
+  hearing_impaired: false,
   primary_audio_downmix_to_stereo: false,
   downmix_lfe: false,
   create_tar_file: false,
@@ -166,6 +182,7 @@ export const hasLabel = (name: string): boolean => Object.hasOwn(LABELS, name)
 /** `prefix`: path of the object that contains the field, for names with several meanings. */
 export function labelOf(name: string, prefix = ''): string {
   if (name === 'output' && prefix === '') return 'Destination'
+  if (name === 'input' && prefix === 'captions[].') return 'Address'
   const words = name.replaceAll('_', ' ')
   return LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }

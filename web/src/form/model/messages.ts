@@ -18,6 +18,7 @@ const list = (values: readonly (string | number | boolean)[]): string =>
 
 /** Title of a field for a list of problems: "Rendition 2 · Bitrate (kbps)". */
 export function fieldTitle(path: string, provider?: unknown): string {
+  const caption = /^captions\[(\d+)\]/.exec(path)
   const index = /^(video|audio)Profiles\[(\d+)\]/.exec(path)
   const name = path.split('.').at(-1) ?? path
   const label =
@@ -31,6 +32,11 @@ export function fieldTitle(path: string, provider?: unknown): string {
   const piece = /^(?:cloud_credentials\.)?inputs\[(\d+)\]/.exec(path)
   if (piece) return `Source ${Number(piece[1]) + 1}${path.endsWith(']') ? '' : ` · ${label}`}`
   if (path === 'inputs') return 'Sources'
+  if (caption) {
+    const owner = `Caption file ${Number(caption[1]) + 1}`
+    return path.endsWith(']') ? owner : `${owner} · ${label}`
+  }
+  if (path === 'captions') return 'Caption files'
   if (path === 'videoProfiles') return 'Renditions'
   if (path === 'audioProfiles') return 'Audio'
   if (path.startsWith('cloud_credentials.output'))
@@ -54,6 +60,11 @@ export function reworded(message: string): string {
         const owner = `source ${Number(index) + 1}`
         return name === undefined || name === 'input' ? owner : `${quoted(name, 'inputs[].')} of ${owner}`
       })
+      .replace(/\bcaptions\[(\d+)\](?:\.([a-z_0-9]+))?/g, (_whole, index: string, name?: string) => {
+        const owner = `caption file ${Number(index) + 1}`
+        return name === undefined ? owner : `${quoted(name, 'captions[].')} of ${owner}`
+      })
+      .replace(/\bcaption file (\d+)\b(?=:| cannot)/gi, (_whole, index: string) => `Caption file ${Number(index) + 1}`)
       // Messages about a plan count from 0.
       .replace(
         /\b(video|audio) profile (\d+)\b/gi,
@@ -106,6 +117,7 @@ export function messageOf(problem: Problem, provider: string): string {
         : missing(field, uploading, provider)
     case 'invalid_length':
       if (field === 'videoProfiles') return `Use at most ${maximum} renditions.`
+      if (field === 'captions') return `Use at most ${maximum} caption files.`
       if (field === 'audioProfiles') return `Use at most ${maximum} audio tracks.`
       return reworded(message)
     case 'invalid_type':

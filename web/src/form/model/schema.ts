@@ -4,6 +4,7 @@
 import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import {
   audioProfileSchema,
+  captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
@@ -62,6 +63,7 @@ export const jobInfos = infosOf('', jobFieldsSchema.shape)
 export const inputInfos = infosOf('inputs[].', inputSchema.shape)
 export const videoInfos = infosOf('videoProfiles[].', videoProfileSchema.shape)
 export const audioInfos = infosOf('audioProfiles[].', audioProfileSchema.shape)
+export const captionInfos = infosOf('captions[].', captionSchema.shape)
 export const credentialInfos = {
   input: infosOf('cloud_credentials.input.', credentialSchema.shape),
   output: infosOf('cloud_credentials.output.', outputCredential.shape),
@@ -73,6 +75,7 @@ export function infoAt(path: string): FieldInfo | undefined {
   if (path.startsWith('inputs[')) return inputInfos.get(name)
   if (path.startsWith('videoProfiles[')) return videoInfos.get(name)
   if (path.startsWith('audioProfiles[')) return audioInfos.get(name)
+  if (path.startsWith('captions[')) return captionInfos.get(name)
   if (path.startsWith('cloud_credentials.input.')) return credentialInfos.input.get(name)
   if (path.startsWith('cloud_credentials.output.')) return credentialInfos.output.get(name)
   return jobInfos.get(path)
