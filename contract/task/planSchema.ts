@@ -76,6 +76,7 @@ const audio = z.object({
   bitrateKbps: amount,
   sampleRate: count,
   sourceStream: count,
+  requestedStream: z.optional(count),
   language: z.nullable(z.string().check(z.regex(/^[a-z]{3}$/))),
   mix: z.optional(mix),
   silenceUntilSeconds: z.optional(amount),

@@ -127,7 +127,9 @@ function needsSeparateAudio(
  */
 function warnDifferentAudioSelections(context: PlanContext, profiles: readonly PlannedProfile[]): void {
   const selections = profiles.map(({ audio }) =>
-    [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted((a, b) => a - b).join(),
+    [...new Set(audio.map(({ requestedStream, sourceStream }) => requestedStream ?? sourceStream))]
+      .toSorted((a, b) => a - b)
+      .join(),
   )
   if (new Set(selections).size < 2) return
   context.warn({

@@ -105,7 +105,8 @@ function audioTrack(each: RecordedRendition): AudioTrack {
 }
 
 function audioFormat(track: AudioPlan, codec: string): AudioFormat {
-  const { channels, sampleRate, bitrateKbps, language, sourceStream } = track
+  const { channels, sampleRate, bitrateKbps, language, sourceStream: ownStream, requestedStream } = track
+  const sourceStream = requestedStream ?? ownStream
   return { codec, channels, sampleRate, bitrateKbps, language, sourceStream }
 }
 

@@ -59,6 +59,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     bitrateKbps: audio.bitrateKbps,
     sampleRate: audio.sampleRate,
     sourceStream: audio.sourceStream,
+    ...(stream.requestedStream === undefined ? {} : { requestedStream: stream.requestedStream }),
     language,
     mix,
     silenceUntilSeconds: silencePaddingUntil(context, stream, kind),

@@ -33,10 +33,20 @@ function rateText(video: VideoPlan): string {
   return `${video.bitrateKbps} kbps on average with peaks of ${video.maxKbps}`
 }
 
+/** The format that all inputs get; null for one source. */
+function joinText({ join }: Plan): string | null {
+  if (join === undefined) return null
+  const inputs = `Joined from ${join.pieces.length} inputs`
+  if (join.canvas === null) return `${inputs}.`
+  const { width, height, rate, scan, pixelFormat, piece } = join.canvas
+  const range = pixelFormat === 'yuv420p10le' ? ', HDR' : ''
+  return `${inputs}, all brought to the format of inputs[${piece}], the longest: ${width} × ${height}, ${number(toNumber(rate))} frames per second, ${SCAN_TEXT[scan]}${range}.`
+}
+
 function audioText(track: AudioPlan): string {
   const language = track.language === null ? '' : ` (${track.language})`
   const dialogue = track.dialnorm === null ? '' : `, dialnorm −${track.dialnorm} dB`
-  return `${track.codec} ${track.channels === 6 ? '5.1' : 'stereo'} at ${track.bitrateKbps} kbps, ${track.sampleRate} Hz, from source stream ${track.sourceStream}${language}${dialogue}`
+  return `${track.codec} ${track.channels === 6 ? '5.1' : 'stereo'} at ${track.bitrateKbps} kbps, ${track.sampleRate} Hz, from source stream ${track.requestedStream ?? track.sourceStream}${language}${dialogue}`
 }
 
 export function describeAudio(track: AudioPlan): string {
@@ -60,7 +70,9 @@ export function describeOutput(
   const preset = presets === null ? '' : ` (preset ${presets[video.quality]})`
   const rate = toNumber(video.frameRate)
   const bars = video.pictureWidth < video.width || video.pictureHeight < video.height
+  const joined = joinText(plan)
   const sentences = [
+    ...(joined === null ? [] : [joined]),
     `${video.width} × ${video.height}, samples ${ratioText(video.sar)}, ${number(rate)} frames per second, ${SCAN_TEXT[video.scan]}.`,
     `${videoCodecs[video.codec].requestName}${preset}, ${rateText(video)}, in a buffer of ${number(video.bufferBits / 1e6)} Mbit.`,
     `Closed GOPs of ${video.gopFrames} frames (${number(video.gopFrames / rate)} s), ${video.bFrames} B-frames between anchors.`,

@@ -127,7 +127,7 @@ function trackReport(track: AudioPlan): PlannedFile['audio'][number] {
     channels: track.channels,
     bitrate_kbps: track.bitrateKbps,
     sample_rate: track.sampleRate,
-    source_stream: track.sourceStream,
+    source_stream: track.requestedStream ?? track.sourceStream,
     language: track.language,
   }
 }

@@ -55,6 +55,7 @@ export function joinAudio(context: PlanContext, pieces: readonly MediaInfo[], lo
     const model = (own.find(({ piece }) => piece === longest) ?? own[0])!.stream
     return {
       ...joinedStream(profile.channels, position),
+      requestedStream: profile.sourceStream!,
       language: model.language,
       dialnorm: model.dialnorm,
       isMixed: ofPieces.some((audio) => audio[position]?.mix.limited === true),

@@ -108,6 +108,8 @@ export interface AudioStream {
   dialnorm: number | null
   /** null where there are none or they were not read (streamDetails.ts). */
   downmixLevels: DownmixLevels | null
+  /** `source_stream` in the request of a stream that is joined from several; missing = `number`. */
+  requestedStream?: number
   /** Channels have been added to those of this stream, so that its peaks may exceed full scale; missing = no. */
   isMixed?: boolean
   /** Empty where it was not measured (transcoder/analysis/measureLoudness.ts). */

@@ -133,6 +133,8 @@ export interface AudioPlan {
   sampleRate: number
   /** 1-based index among the source's audio streams. */
   sourceStream: number
+  /** `source_stream` in the request, where the source is joined from several; missing = `sourceStream`. */
+  requestedStream?: number | undefined
   /** ISO 639-2, three lower-case letters. */
   language: string | null
   /** Missing in the plan of an earlier version. */
