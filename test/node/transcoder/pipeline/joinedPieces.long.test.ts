@@ -1,14 +1,16 @@
 // In charge of: what moves with the pieces of joined inputs, formats that differ, later attempts, and 100 pieces.
 // Not in charge of: exact frames and samples (joins.test.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseWebvtt } from '../../../../transcoder/manifests/webvtt/webvttParser.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { makeCaptionedClip } from '../../../support/captions/captionedClip.ts'
-import { measureLoudness } from '../../../support/media/audioSamples.ts'
+import { audioSamples, measureLoudness } from '../../../support/media/audioSamples.ts'
 import { decodeFrames, ffmpeg, probeStream } from '../../../support/media/media.ts'
-import { frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
+import { audioShiftsAt, frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
 import { cueAtSeconds, makeCueClip, readCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert, spliceSection } from '../../../support/mpegts/spliceSections.ts'
 import { describeTask, openAttemptFixture, runRequest } from '../../../support/transcoder/attemptFixture.ts'
@@ -120,6 +122,165 @@ test('a later attempt follows the stored plan', async () => {
   expect(tasks.taskApi.fails).toEqual([])
   expect(tasks.taskApi.plans).toHaveLength(1)
   expect(storedObjects(tasks.taskApi).get('out/v0.mp4')!.equals(first)).toBe(true)
+})
+
+describe('formats', () => {
+  const interlaced = async (name: string, color: string, seconds: number): Promise<void> => {
+    await ffmpeg([
+      ...['-y', '-f', 'lavfi', '-i', `testsrc2=s=720x576:r=50:d=${seconds},drawbox=c=${color}:t=20`],
+      ...['-f', 'lavfi', '-i', `sine=d=${seconds}`, '-vf', 'format=yuv420p,tinterlace=interleave_top,setfield=tff'],
+      ...['-flags', '+ilme+ildct', '-c:v', 'mpeg2video', '-b:v', '3M', '-c:a', 'mp2', path(name)],
+    ])
+  }
+
+  test('pieces with the same fields stay interlaced, others are deinterlaced', async () => {
+    await Promise.all([interlaced('one.ts', 'red', 3), interlaced('two.ts', 'blue', 2)])
+    const task = describeTask({ container: 'ts' })
+    const videoProfiles = [{ ...task.config.videoProfiles[0]!, width: 0, height: 0, video_bitrate: 3000 }]
+    const change = { output_container: 'ts', video_codec: 'mpeg2', videoProfiles } as const
+    const same = await tasks.run([{ file: 'one.ts', end: 1 }, { file: 'two.ts' }], change)
+    await writeFile(path('fields.ts'), same.get('out/v0.ts')!)
+    const frames = await decodeFrames(path('fields.ts'))
+    expect(frames.length).toBe(75)
+    expect(frames.every((frame) => frame.interlaced_frame === 1)).toBe(true)
+    expect(await combedFrames('fields.ts')).toBeGreaterThan(60)
+
+    const mixed = await tasks.run([{ file: 'one.ts' }, { file: 'a.mp4', end: 1 }], change)
+    await writeFile(path('frames.ts'), mixed.get('out/v0.ts')!)
+    expect((await decodeFrames(path('frames.ts'))).length).toBe(100)
+    expect(await combedFrames('frames.ts')).toBeLessThan(5)
+  })
+
+  /** As ffmpeg's idet counts them. */
+  async function combedFrames(name: string): Promise<number> {
+    const { engine } = tasks.fixture
+    const args = ['-hide_banner', '-i', path(name), '-vf', 'idet', '-f', 'null', '-']
+    const { stderr } = await promisify(execFile)(engine.ffmpeg, args)
+    const [, tff, bff] = [...stderr.matchAll(/Multi frame detection: TFF: *(\d+) BFF: *(\d+)/g)].at(-1)!
+    return Number(tff) + Number(bff)
+  }
+
+  test('a rotated piece stands upright in the format of a wide one', async () => {
+    // White above, black below, stored on its side.
+    await ffmpeg([
+      ...['-y', '-f', 'lavfi', '-i', 'color=white:s=96x48:r=25:d=1,pad=96:96:0:0:black,transpose=clock'],
+      ...['-c:v', 'libx264', path('side.mp4')],
+    ])
+    await ffmpeg(['-y', '-i', path('side.mp4'), '-c', 'copy', '-metadata:s:v', 'rotate=90', path('turned.mp4')])
+    const { side_data_list: turned } = (await probeStream(path('turned.mp4'), 'video')) as {
+      side_data_list?: unknown[]
+    }
+    expect(turned).toBeDefined()
+    const parts = [{ file: 'turned.mp4' }, { file: 'a.mp4', end: 2 }]
+    const objects = await tasks.run(parts, { audioProfiles: [] })
+    await writeFile(path('upright.mp4'), objects.get('out/v0.mp4')!)
+    const pixels = await ffmpeg([
+      '-i',
+      path('upright.mp4'),
+      '-frames:v',
+      '1',
+      '-pix_fmt',
+      'gray',
+      '-f',
+      'rawvideo',
+      '-',
+    ])
+    const at = (x: number, y: number): number => pixels[y * 192 + x]!
+    expect([at(96, 8) > 200, at(96, 40) < 40, at(20, 8) < 40]).toEqual([true, true, true])
+  })
+
+  test('at 29.97 frames per second nothing drifts: 30 pieces of 3 frames each', async () => {
+    await makeNumberedClip(path('ntsc.mp4'), { seconds: 12, rate: '30000/1001' })
+    const frame = 1001 / 30_000
+    const parts = Array.from({ length: 30 }, (_, index) => ({
+      file: 'ntsc.mp4',
+      start: 10 * index * frame,
+      end: (10 * index + 3) * frame,
+    }))
+    // The last one is long enough to be found.
+    const last = { file: 'ntsc.mp4', start: 100 * frame, end: 160 * frame }
+    const objects = await tasks.run([...parts, last])
+    await writeFile(path('ntsc-out.mp4'), objects.get('out/v0.mp4')!)
+    const wanted = parts.flatMap((_part, index) => [0, 1, 2].map((n) => 10 * index + n))
+    expect(await frameNumbers(path('ntsc-out.mp4'))).toEqual([
+      ...wanted,
+      ...Array.from({ length: 60 }, (_, n) => 100 + n),
+    ])
+    const place = Math.round(90 * 1601.6)
+    const shifts = await audioShiftsAt(path('ntsc-out.mp4'), [
+      { place: place + 2400, origin: Math.round(100 * 1601.6) + 2400 },
+      { place: place + 48_000, origin: Math.round(100 * 1601.6) + 48_000 },
+    ])
+    for (const shift of shifts) expect(Math.abs(shift)).toBeLessThanOrEqual(1)
+  })
+
+  test('HDR pieces become SDR; SDR pieces in an HDR output are refused', async () => {
+    await ffmpeg([
+      ...['-y', '-f', 'lavfi', '-i', 'testsrc2=s=192x96:r=25:d=3,format=yuv420p10le', '-c:v', 'libx265'],
+      ...['-x265-params', 'log-level=error:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc'],
+      ...['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc', path('hdr.mp4')],
+    ])
+    const parts = [{ file: 'a.mp4', end: 1 }, { file: 'hdr.mp4' }]
+    const objects = await tasks.run(parts, { audioProfiles: [] })
+    expect(tasks.warnings).toContain('tone_mapped')
+    await writeFile(path('sdr.mp4'), objects.get('out/v0.mp4')!)
+    const { color_transfer: transfer, pix_fmt: format } = await probeStream(path('sdr.mp4'), 'video')
+    expect([transfer === 'smpte2084', format]).toEqual([false, 'yuv420p'])
+    const hdr = { video_codec: 'hevc' as const, dynamic_range: 'source' as const, audioProfiles: [] }
+    await tasks.attempt(parts, hdr)
+    expect(tasks.taskApi.fails[0]?.error).toMatchObject({ code: 'unsupported_combination', field: 'dynamic_range' })
+    const kept = await tasks.run(
+      [
+        { file: 'hdr.mp4', end: 1 },
+        { file: 'hdr.mp4', start: 2 },
+      ],
+      hdr,
+    )
+    await writeFile(path('kept.mp4'), kept.get('out/v0.mp4')!)
+    const probed = await probeStream(path('kept.mp4'), 'video')
+    expect([probed.color_transfer, probed.pix_fmt]).toEqual(['smpte2084', 'yuv420p10le'])
+    expect((await decodeFrames(path('kept.mp4'))).length).toBe(50)
+  })
+
+  test('5.1 and stereo pieces, in 5.1 and in stereo', async () => {
+    // The centre and the left front: 440 Hz in 5.1, 880 Hz in stereo.
+    await ffmpeg([
+      ...['-y', '-i', path('a.mp4'), '-f', 'lavfi', '-i', 'aevalsrc=0|0|0.25*sin(2*PI*440*t)|0|0|0:c=5.1:s=48000:d=12'],
+      ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'ac3', path('six.mp4')],
+    ])
+    await ffmpeg([
+      ...['-y', '-i', path('a.mp4'), '-f', 'lavfi', '-i', 'aevalsrc=0.25*sin(2*PI*880*t)|0:c=stereo:s=48000:d=12'],
+      ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'aac', path('two.mp4')],
+    ])
+    const [profile] = describeTask({ container: 'mp4' }).config.audioProfiles
+    const audioProfiles = [
+      { ...profile!, audio_channels: '2' as const },
+      { ...profile!, audio_codec: 'ac3' as const, audio_channels: '6' as const, audio_bitrate: '384' as const },
+    ]
+    const parts = [
+      { file: 'six.mp4', start: 1, end: 2 },
+      { file: 'two.mp4', start: 1, end: 2 },
+    ]
+    const objects = await tasks.run(parts, { audioProfiles })
+    await writeFile(path('channels.mp4'), objects.get('out/v0.mp4')!)
+    const level = async (track: number, channel: number, at: number): Promise<number> => {
+      const samples = await audioSamples(path('channels.mp4'), track, channel)
+      const part = samples.slice(at * 48_000, (at + 0.5) * 48_000)
+      return Math.sqrt(part.reduce((sum, value) => sum + value * value, 0) / part.length)
+    }
+    const rms = 0.25 * Math.SQRT1_2
+    // Stereo: the centre in both sides at the level that the AC-3 stream states (−4.5 dB), then the left side alone.
+    const centre = rms * 0.5946
+    expect(await level(0, 0, 0.25)).toBeCloseTo(centre, 2)
+    expect(await level(0, 1, 0.25)).toBeCloseTo(centre, 2)
+    expect(await level(0, 0, 1.25)).toBeCloseTo(rms, 2)
+    expect(await level(0, 1, 1.25)).toBeCloseTo(0, 2)
+    // 5.1: FL FR FC.
+    expect(await level(1, 2, 0.25)).toBeCloseTo(rms, 2)
+    expect(await level(1, 0, 0.25)).toBeCloseTo(0, 2)
+    expect(await level(1, 0, 1.25)).toBeCloseTo(rms, 2)
+    expect(await level(1, 2, 1.25)).toBeCloseTo(0, 2)
+  })
 })
 
 test('100 pieces, from 100 inputs', async () => {
