@@ -25,7 +25,11 @@ export function sourceReport(
     formats: media.formats,
     duration_seconds: seconds,
     size_bytes: size,
-    bitrate_kbps: size !== null && seconds !== null && seconds > 0 ? Math.round(size / 125 / seconds) : null,
+    // Of a joined source, only parts may be used.
+    bitrate_kbps:
+      size !== null && seconds !== null && seconds > 0 && !media.formats.includes('joined')
+        ? Math.round(size / 125 / seconds)
+        : null,
     video: video === null ? null : videoReport(spec, video),
     audio: media.audio.slice(0, MAX_SOURCE_STREAMS).map((stream) => ({
       source_stream: stream.number,
