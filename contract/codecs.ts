@@ -184,7 +184,7 @@ export const audioCodecs = {
     surroundAdvisedKbps: null,
     // Chrome, Firefox and Safari 17 play it in MP4 and CMAF. Few receivers read it in a transport stream.
     videoFiles: ['mp4'],
-    segments: [],
+    segments: ['cmaf'],
     isSegmentedAlone: false,
     hasDialnorm: false,
     files: [
@@ -201,7 +201,7 @@ export const audioCodecs = {
     surroundAdvisedKbps: null,
     // Chrome, Firefox and Safari play it in MP4 and CMAF; there is no mapping to transport streams.
     videoFiles: ['mp4'],
-    segments: [],
+    segments: ['cmaf'],
     isSegmentedAlone: false,
     hasDialnorm: false,
     files: [{ container: 'flac', extension: 'flac', contentType: 'audio/flac' }],
@@ -215,7 +215,7 @@ export const audioCodecs = {
     surroundAdvisedKbps: null,
     // In broadcast, ac3 is what every receiver decodes.
     videoFiles: ['mp4'],
-    segments: [],
+    segments: ['cmaf'],
     isSegmentedAlone: false,
     hasDialnorm: true,
     files: [{ container: 'eac3', extension: 'eac3', contentType: 'audio/eac3' }],

@@ -167,10 +167,12 @@ class PresentationAnalyzer {
     const rates = renditions.map((rendition) => rendition.average_bitrate_kbps)
     const at = rates.indexOf(Math.max(...rates))
     const highest = video[at] === undefined ? null : this.analyzeTrack(video[at])
+    const most = (rate: (one: AudioTrack) => number) =>
+      audio.length === 0 ? 0 : kbps(Math.max(...audio.map(rate)) / 1000)
     return {
       duration_seconds: roundSeconds(duration),
-      average_bitrate_kbps: renditions[at]?.average_bitrate_kbps ?? 0,
-      peak_bitrate_kbps: renditions[at]?.peak_bitrate_kbps ?? 0,
+      average_bitrate_kbps: renditions[at]?.average_bitrate_kbps ?? most(averageRate),
+      peak_bitrate_kbps: renditions[at]?.peak_bitrate_kbps ?? most((one) => peakRate(one, this.#target)),
       video: highest?.video ?? null,
       audio: [...(highest?.audio ?? []), ...audio.flatMap((track) => this.analyzeTrack(track).audio)],
       captions: [

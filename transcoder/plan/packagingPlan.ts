@@ -151,11 +151,16 @@ function hlsForm(
   if (!packaging.preferTransportStream) return 'cmaf'
   const alone = profiles.flatMap(({ audio }) => audio.filter(({ codec }) => !audioRules(codec).isSegmentedAlone))
   const codec = context.spec.videoCodec
+  const uncarried = profiles.flatMap(({ audio }) =>
+    audio.filter((track) => !audioRules(track.codec).segments.includes('ts')),
+  )
   const reason = !videoRules(codec).segments.includes('ts')
     ? `HLS carries ${videoRules(codec).requestName} in these only`
-    : separate && alone[0] !== undefined
-      ? `separate ${alone[0].codec} is carried in these`
-      : null
+    : uncarried[0] !== undefined
+      ? `HLS carries ${uncarried[0].codec} in these only`
+      : separate && alone[0] !== undefined
+        ? `separate ${alone[0].codec} is carried in these`
+        : null
   if (reason === null) return 'ts'
   context.warn({
     code: 'segments_are_cmaf',

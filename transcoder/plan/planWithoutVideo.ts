@@ -1,8 +1,9 @@
-// In charge of: a job whose source has no video: its audio files, if it requests some, or an error.
+// In charge of: a job that makes no video, or whose source has none: its audio files and segments of audio, or an error.
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { describeAudioCount, warnSilentProfiles } from './audio/audioTracks.ts'
+import { describeAudioCount, planTrack, warnSilentProfiles } from './audio/audioTracks.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
+import { planAudioSegments } from './audioSegments.ts'
 import { isDolbyDigital } from './codecs.ts'
 import { carriesSidecars } from './streams/sidecarCaptions.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
@@ -12,7 +13,7 @@ import type { PlanContext } from './planContext.ts'
 import { usedPids } from './streams/programSelection.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { planCut } from './streams/cut.ts'
-import { outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
+import { outputDuration, outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 
 /** Placeholder: no output has video, so nothing reads it. */
@@ -39,8 +40,14 @@ export function planWithoutVideo(context: PlanContext): Plan {
   const cut = planCut(context, null)
   requireStreamCount(context)
   warnSilentProfiles(context)
-  const audioFiles = planAudioFiles(context, outputStartSeconds(spec, media))
-  if (audioFiles.length === 0) throw spec.video.length > 0 ? noVideo(spec, media) : noAudio(media)
+  const startSeconds = outputStartSeconds(spec, media)
+  const audioFiles = planAudioFiles(context, startSeconds)
+  const tracks =
+    spec.packaging === null || spec.video.length > 0
+      ? []
+      : spec.audio.flatMap((profile) => planTrack(context, profile, 'segments') ?? [])
+  if (audioFiles.length === 0 && tracks.length === 0)
+    throw spec.video.length > 0 ? noVideo(spec, media) : noAudio(media)
   for (const { index } of spec.video) {
     const isLadder = spec.ladder !== null
     context.warn({
@@ -62,12 +69,16 @@ export function planWithoutVideo(context: PlanContext): Plan {
       message: 'captions has no effect: the source has no video, and outputs without video carry no captions.',
     })
   context.warn(...warnDroppedStreams(media))
-  const sourceAudio = [...new Set(audioFiles.map((file) => file.audio.sourceStream))].toSorted((a, b) => a - b)
+  const packaging =
+    spec.packaging === null || tracks.length === 0 ? null : planAudioSegments(context, spec.packaging, tracks)
+  const carried = [...audioFiles.map((file) => file.audio), ...tracks]
+  const sourceAudio = [...new Set(carried.map((track) => track.sourceStream))].toSorted((a, b) => a - b)
+  const used = media.audio.filter(({ number }) => sourceAudio.includes(number))
   return {
     version: 2,
     cut,
-    packaging: null,
-    durationSeconds: media.durationSeconds,
+    packaging,
+    durationSeconds: spec.video.length > 0 ? media.durationSeconds : outputDuration(media, used, startSeconds),
     videoOffsetSeconds: videoOffset(spec, media, context.features),
     sourceAudio,
     pids: usedPids(media),

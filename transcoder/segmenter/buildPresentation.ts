@@ -30,6 +30,7 @@ export function buildPresentation(
   const audio = renditions.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack)
   // Audio that ends within the last video segment does not extend the presentation; additional audio segments do.
   const count = first?.segments.length ?? 0
+  // Without video, the longest audio is the presentation.
   const duration = Math.max(0, ...[first, ...audio.filter(({ segments }) => segments.length > count)].map(trackSeconds))
   const hasCaptions = video.some(({ captionChannels }) => captionChannels.length > 0)
   return {

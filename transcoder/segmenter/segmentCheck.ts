@@ -26,10 +26,20 @@ export interface RecordedRendition {
   audioEnds: number[]
 }
 
-/** The rule for where a video rendition's segments end. */
+/** The rendition at whose boundaries all are cut: the first with video, or without video the first. */
+export function leadingRendition(renditions: readonly RenditionPlan[]): RenditionPlan | undefined {
+  return renditions.find(({ kind }) => kind === 'video') ?? renditions[0]
+}
+
+/** The rule for where the segments of a leading rendition end. */
 export function cadenceFor(rendition: RenditionPlan): Cadence {
-  const { video, segmentFrames } = rendition
-  if (video === null) throw new TaskError('internal', 'An audio rendition has no video frames to cut at.')
+  const { video, segmentFrames, audio } = rendition
+  if (video === null) {
+    const [track] = audio
+    if (track === undefined || segmentFrames === 0)
+      throw new TaskError('internal', 'An audio rendition has no video frames to cut at.')
+    return { segmentFrames, spliceFrames: [], frameRate: { num: track.sampleRate, den: 1 } }
+  }
   return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate }
 }
 
@@ -40,14 +50,14 @@ export function requireCompleteSegments(
   source: MediaInfo,
   startSeconds: number,
 ): void {
-  const videos = all.filter(({ rendition }) => rendition.kind === 'video')
-  const count = videos[0]?.recorded.segments.length ?? 0
+  const leading = leadingRendition(all.map(({ rendition }) => rendition))
+  const count = all.find(({ rendition }) => rendition === leading)?.recorded.segments.length ?? 0
   for (const each of all) {
     const { segments } = each.recorded
     const ownSeconds = streamDuration(each.rendition, source, startSeconds)
     // Audio that is known to last longer than the video continues after it, with the same segment length.
     const filled = Math.max(ownSeconds ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
-    const most = Math.max(count, !videos[0] ? 0 : segmentsIn(cadenceFor(videos[0].rendition), filled))
+    const most = Math.max(count, leading === undefined ? 0 : segmentsIn(cadenceFor(leading), filled))
     const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > most
     if (segments.length === 0 || surplus)
       throw incompleteRendition(each, `has ${segments.length} segments where the first rendition has ${count}`)

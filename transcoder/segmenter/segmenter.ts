@@ -34,7 +34,7 @@ import { writeSegments } from './segmentWriter.ts'
 import { TarUpload } from '../upload/tarUpload.ts'
 import { readCaptions } from './captionReader.ts'
 import { readSubtitles, type SubtitleText } from './subtitleReader.ts'
-import { cadenceFor, requireCompleteSegments, type RecordedRendition } from './segmentCheck.ts'
+import { cadenceFor, leadingRendition, requireCompleteSegments, type RecordedRendition } from './segmentCheck.ts'
 
 /** A segment larger than this multiple of its nominal size is out of control. */
 const SIZE_FACTOR = 8
@@ -188,7 +188,7 @@ export class Segmenter {
     position: number,
   ): Promise<void> {
     const rendition = this.#packaging.renditions[number]!
-    const isFirst = rendition === this.#packaging.renditions.find(({ kind }) => kind === 'video')
+    const isFirst = rendition === leadingRendition(this.#packaging.renditions)
     const names = objectNames(this.#packaging, rendition, form, this.#attemptDirectory)
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
     const { cutter, describe } = this.#cutterFor(rendition, form)
@@ -201,7 +201,7 @@ export class Segmenter {
         profile: rendition.kind === 'video' ? rendition.profile : null,
         uploads: this.#uploads,
         tar: this.#tar === null ? null : { tarUpload: this.#tar, stream: position },
-        videoSegments: rendition.kind === 'video' ? null : this.#videoSegments.promise,
+        videoSegments: rendition.kind === 'video' || isFirst ? null : this.#videoSegments.promise,
         scratch,
         onBytes: (bytes) => {
           this.#bytes += bytes
@@ -225,9 +225,8 @@ export class Segmenter {
     cutter: Cutter
     describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds'>
   } {
-    const video = this.#packaging.renditions.find(({ kind }) => kind === 'video')
     // Audio is cut at the boundaries of the first video rendition.
-    const cadence = cadenceFor(rendition.kind === 'video' ? rendition : video!)
+    const cadence = cadenceFor(rendition.kind === 'video' ? rendition : leadingRendition(this.#packaging.renditions)!)
     if (form === 'ts') {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
       return {

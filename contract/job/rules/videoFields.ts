@@ -1,6 +1,6 @@
 // In charge of: warnings about fields of the video in a job that makes none.
 // Not in charge of: whether a job makes video (products.ts).
-import { containerRules, isSegmented } from '../../containers.ts'
+import { containerRules, isSegmented, isSmooth } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import { jobFieldsSchema, type JobDraft } from '../requestSchema.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
@@ -46,7 +46,10 @@ export function warnVideoFields(draft: JobDraft, findings: Findings): void {
   for (const name of TRANSPORT_STREAM_FIELDS)
     if (draft[name] !== undefined && draft[name] !== '') warn(name, 'it applies to ts files, and this job writes none')
   if (isSegmented(draft)) {
-    findings.problem('required', 'videoProfiles', 'segmented output needs video; give videoProfiles or ladder')
+    if (isSmooth(draft)) {
+      const message = 'silverlight output needs videoProfiles or ladder; HLS and DASH carry audio alone'
+      findings.problem('required', 'videoProfiles', message)
+    }
     if (isChosen(draft, 'master_variant_mode')) warn('master_variant_mode', 'without video, audio is always separate')
     return
   }

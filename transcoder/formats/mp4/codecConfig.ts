@@ -120,6 +120,31 @@ function decoderSpecific(esds: Uint8Array): Uint8Array {
   throw brokenConfig('esds')
 }
 
+/** ETSI TS 102 366, F.6: one independent substream of one frame size. fscod 2, bsid 5, reserved 1, asvc 1, bsmod 3, acmod 3, lfeon 1. */
+export function eac3From(dec3: Uint8Array): AudioCodecConfig {
+  const sampleRate = AC3_RATES[(dec3[2] ?? 255) >> 6]
+  if (dec3.length < 5 || sampleRate === undefined) throw brokenConfig('dec3')
+  const channels = AC3_CHANNELS[(dec3[3]! >> 1) & 7]! + (dec3[3]! & 1)
+  return { nalFamily: null, codec: 'ec-3', nalLengthBytes: 0, codecPrivateData: '', channels, sampleRate }
+}
+
+/** "Encapsulation of Opus in ISO Base Media File Format", 4.3.2. Opus is always decoded at 48 kHz. */
+export function opusFrom(dOps: Uint8Array): AudioCodecConfig {
+  const channels = dOps[1] ?? 0
+  if (dOps.length < 11 || channels === 0) throw brokenConfig('dOps')
+  return { nalFamily: null, codec: 'opus', nalLengthBytes: 0, codecPrivateData: '', channels, sampleRate: 48_000 }
+}
+
+/** "Encapsulation of FLAC in ISO Base Media File Format", 3.3.2: a STREAMINFO block (RFC 9639, 8.2) comes first. */
+export function flacFrom(dfLa: Uint8Array): AudioCodecConfig {
+  // Version and flags 4, block header 4, block and frame sizes 10.
+  const at = 4 + 4 + 10
+  if (dfLa.length < at + 4 || (dfLa[4]! & 0x7f) !== 0) throw brokenConfig('dfLa')
+  const word = viewOf(dfLa).getUint32(at)
+  const channels = ((word >>> 9) & 7) + 1
+  return { nalFamily: null, codec: 'fLaC', nalLengthBytes: 0, codecPrivateData: '', channels, sampleRate: word >>> 12 }
+}
+
 const AC3_RATES = [48000, 44100, 32000]
 /** acmod 0 is two independent channels. */
 const AC3_CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5]

@@ -3,7 +3,17 @@
 import type { Rational } from '../rational.ts'
 import { FormatError } from '../formatError.ts'
 import { children, findBox, boxType, requireBox, viewOf } from './boxReader.ts'
-import { aacFrom, ac3From, avcFrom, hevcFrom, type CodecConfig } from './codecConfig.ts'
+import {
+  aacFrom,
+  ac3From,
+  avcFrom,
+  eac3From,
+  flacFrom,
+  hevcFrom,
+  opusFrom,
+  type AudioCodecConfig,
+  type CodecConfig,
+} from './codecConfig.ts'
 
 export interface TrackInfo extends CodecConfig {
   kind: 'video' | 'audio'
@@ -70,13 +80,38 @@ function video(name: string, entry: Uint8Array): Omit<TrackInfo, 'id' | 'timesca
   return { kind: 'video', ...coding, ...size, sar, channels: 0, sampleRate: 0 }
 }
 
+/** The configuration record by sample entry. */
+const AUDIO_CONFIGS: Readonly<Record<string, [box: string, read: (record: Uint8Array) => AudioCodecConfig]>> = {
+  mp4a: ['esds', aacFrom],
+  'ac-3': ['dac3', ac3From],
+  'ec-3': ['dec3', eac3From],
+  Opus: ['dOps', opusFrom],
+  fLaC: ['dfLa', flacFrom],
+}
+
 function audio(name: string, entry: Uint8Array): Omit<TrackInfo, 'id' | 'timescale' | 'defaults'> {
   if (entry.length < AUDIO_ENTRY) throw new FormatError('damaged', 'A sample description is too short.')
   const boxes = entry.subarray(AUDIO_ENTRY)
-  const found =
-    name === 'mp4a' ? aacFrom(requireBox(boxes, 'esds')) : name === 'ac-3' ? ac3From(requireBox(boxes, 'dac3')) : null
-  if (found === null) throw new FormatError('damaged', `Audio with the sample entry ${name} cannot be segmented.`)
+  const [box, read] = AUDIO_CONFIGS[name] ?? []
+  if (box === undefined || read === undefined)
+    throw new FormatError('damaged', `Audio with the sample entry ${name} cannot be segmented.`)
+  const found = read(requireBox(boxes, box))
   return { kind: 'audio', ...found, width: 0, height: 0, sar: { num: 1, den: 1 } }
+}
+
+/**
+ * The moov box with an Opus PreSkip of 0. The samples that the encoder adds replace the first ones of the audio
+ * (segmentArgs.ts), so a decoder that removed them would play everything too early.
+ */
+export function withoutPreSkip(moov: Uint8Array): Uint8Array {
+  const at = moov.findIndex(
+    (byte, index) => byte === 0x64 && moov[index + 1] === 0x4f && moov[index + 2] === 0x70 && moov[index + 3] === 0x73,
+  )
+  if (at < 0) return moov
+  const copy = Uint8Array.from(moov)
+  // Version and channel count come before the 16 bits.
+  copy.fill(0, at + 6, at + 8)
+  return copy
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {

@@ -100,15 +100,30 @@ export function subsets(
   })
 }
 
-/** `all`: every audio track, which decides whether this one is main or alternative audio. */
-export function audioSet(track: AudioTrack, all: readonly AudioTrack[], id: number, addressing: Addressing): Xml {
+/**
+ * Audio tracks by adaptation set. With video each has its own, because players choose audio once. Without video, a
+ * player switches between the bitrates of one codec.
+ */
+export function audioSets({ video, audio }: Presentation): AudioTrack[][] {
+  if (video.length > 0) return audio.map((track) => [track])
+  const kind = ({ format }: AudioTrack) => `${format.codec} ${format.channels} ${format.sampleRate}`
+  return audioRenditions(audio).flatMap(({ tracks }) => [
+    ...Map.groupBy(
+      tracks.toSorted((a, b) => a.profile - b.profile),
+      kind,
+    ).values(),
+  ])
+}
+
+/** `all`: every audio track, which decides whether these are main or alternative audio. */
+export function audioSet(
+  tracks: readonly AudioTrack[],
+  all: readonly AudioTrack[],
+  id: number,
+  addressing: Addressing,
+): Xml {
+  const track = tracks[0]!
   const main = audioRenditions(all)[0]!.tracks.includes(track)
-  const attributes = {
-    id: track.id,
-    bandwidth: peakRate(track),
-    codecs: track.codecs.join(','),
-    audioSamplingRate: track.format.sampleRate,
-  }
   return element(
     'AdaptationSet',
     {
@@ -121,7 +136,18 @@ export function audioSet(track: AudioTrack, all: readonly AudioTrack[], id: numb
     },
     [
       role(main ? 'main' : 'alternate'),
-      element('Representation', attributes, [channels(track.format), addressing(track)]),
+      ...tracks.map((each) =>
+        element(
+          'Representation',
+          {
+            id: each.id,
+            bandwidth: peakRate(each),
+            codecs: each.codecs.join(','),
+            audioSamplingRate: each.format.sampleRate,
+          },
+          [channels(each.format), addressing(each)],
+        ),
+      ),
     ],
   )
 }

@@ -3,7 +3,7 @@
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { base64 } from '../../formats/encodeBytes.ts'
 import { cuesInPresentation } from '../presentation/adBreaks.ts'
-import { audioSet, imageSet, subsets, textSet, videoSets } from './adaptationSets.ts'
+import { audioSet, audioSets, imageSet, subsets, textSet, videoSets } from './adaptationSets.ts'
 import { filesByNumber, rangesOf, type Addressing } from './segmentAddressing.ts'
 import { seconds } from '../hls/playlistSyntax.ts'
 import type { Presentation } from '../presentation/presentation.ts'
@@ -49,15 +49,15 @@ export function tarDashManifest(presentation: Presentation, tar: TarIndex): stri
 /** The adaptation sets of a period, numbered: video, audio, the rest, and the subsets. */
 function sets(presentation: Presentation, addressing: Addressing, rest: readonly ((id: number) => Xml)[]): Xml[] {
   const videos = videoSets(presentation, addressing)
-  const audio = presentation.audio.map((track, at) => ({ id: videos.length + at, track }))
+  const audio = audioSets(presentation).map((tracks, at) => ({ id: videos.length + at, tracks }))
   const others = rest.map((make, at) => ({ id: videos.length + audio.length + at, make }))
   return [
     ...videos.map(({ xml }) => xml),
-    ...audio.map(({ id, track }) => audioSet(track, presentation.audio, id, addressing)),
+    ...audio.map(({ id, tracks }) => audioSet(tracks, presentation.audio, id, addressing)),
     ...others.map(({ id, make }) => make(id)),
     ...subsets(
       videos,
-      audio,
+      audio.map(({ id, tracks }) => ({ id, track: tracks[0]! })),
       others.map(({ id }) => id),
     ),
   ]

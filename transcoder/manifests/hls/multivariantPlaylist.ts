@@ -28,6 +28,7 @@ const CAPTION_TRAITS = 'public.accessibility.transcribes-spoken-dialog,public.ac
  */
 export function multivariantPlaylist(presentation: Presentation, names: PlaylistNames = DIRECTORY_NAMES): string {
   const { video, audio, text, thumbnails } = presentation
+  if (video.length === 0) return audioPlaylist(presentation, names)
   const selected = audio.filter(({ id }) => video.some(({ audioTracks }) => audioTracks.includes(id)))
   const groups = groupsOfSelections(
     selected,
@@ -54,10 +55,45 @@ export function multivariantPlaylist(presentation: Presentation, names: Playlist
   ])
 }
 
+/**
+ * Without video, each encoding of the main audio is a variant, in the order of `audioProfiles`. With audio of several
+ * streams of the source, a variant has a group of all of them in its encoding; its own playlist is that of the first.
+ */
+function audioPlaylist(presentation: Presentation, names: PlaylistNames): string {
+  const { audio } = presentation
+  const [groups = []] = groupsOfSelections(audio, [audio.map(({ id }) => id)])
+  const target = presentationTargetDuration(presentation)
+  const sorted = groups.toSorted((a, b) => mainOf(a).profile - mainOf(b).profile)
+  const isGrouped = sorted.some(({ members }) => members.length > 1)
+  return playlist([
+    '#EXTM3U',
+    `#EXT-X-VERSION:${version(presentation)}`,
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    ...(isGrouped ? sorted.flatMap((group) => audioMedia(group, names)) : []),
+    ...sorted.flatMap((group) => {
+      const tracks = group.members.map(({ track }) => track)
+      const most = (rate: (one: AudioTrack) => number) => Math.max(...tracks.map(rate))
+      return [
+        tag('EXT-X-STREAM-INF', {
+          BANDWIDTH: most((one) => peakRate(one, target)),
+          'AVERAGE-BANDWIDTH': most(averageRate),
+          CODECS: quoted([...new Set(tracks.flatMap(({ codecs }) => codecs))].join(',')),
+          AUDIO: isGrouped ? quoted(group.id) : null,
+        }),
+        encodeUriPath(names.media(mainOf(group))),
+      ]
+    }),
+  ])
+}
+
+function mainOf({ members }: AudioGroup): AudioTrack {
+  return members[0]!.track
+}
+
 /** RFC 8216bis, 8: SERVICE needs 7, EXT-X-MAP in a media playlist 6; EXT-X-MEDIA came with 4. */
-function version({ video }: Presentation): number {
+function version({ video, audio }: Presentation): number {
   if (video.some(({ captionChannels }) => captionChannels.some((id) => id.startsWith('SERVICE')))) return 7
-  return video.some(({ init }) => init !== null) ? 6 : 4
+  return (video.length === 0 ? audio : video).some(({ init }) => init !== null) ? 6 : 4
 }
 
 function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[] {

@@ -5,7 +5,7 @@ import type { AudioStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { sourceRate } from '../video/frameRate.ts'
-import { outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
+import { outputDuration, outputStartSeconds, usedAudioStreams } from '../streams/outputTiming.ts'
 
 /**
  * A track that ends before the outputs begin still gets one packet of silence: without a packet ffmpeg 5 leaves the
@@ -13,12 +13,21 @@ import { outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
  */
 const ONE_PACKET_SECONDS = 0.032
 
+/** Without video, renditions of several streams of the source are as long as the longest. */
+function longestAudio({ spec, media }: PlanContext, begin: number): number {
+  const numbers = usedAudioStreams(spec)
+  const used = media.audio.filter(({ number }) => numbers.includes(number))
+  const ends = used.map((stream) => (stream.durationSeconds === null ? null : outputDuration(media, [stream], begin)))
+  const known = ends.filter((end) => end !== null)
+  return used.length < 2 || known.length < ends.length ? 0 : Math.floor(Math.max(...known) * 1000) / 1000
+}
+
 /** The least duration of the track in seconds; 0 = no padding. */
 export function silencePaddingUntil(context: PlanContext, stream: AudioStream, kind: 'segments' | 'file'): number {
   const { spec, media } = context
   const { video } = media
-  if (video === null) return 0
   const begin = outputStartSeconds(spec, media)
+  if (video === null) return kind === 'segments' ? longestAudio(context, begin) : 0
   const videoEnd = outputDuration(media, [video], begin)
   const end = stream.durationSeconds === null ? null : outputDuration(media, [stream], begin)
   const endsBeforeStart = end === 0

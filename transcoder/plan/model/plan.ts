@@ -232,8 +232,8 @@ export interface RenditionPlan {
   audioRenditions: string[]
   forms: SegmentForm[]
   /**
-   * Frames per segment, whole GOPs. Segments also end at `video.spliceFrames`. 0 for an audio rendition, which is cut
-   * where the video is cut.
+   * Frames per segment, whole GOPs. Segments also end at `video.spliceFrames`. For an audio rendition 0: it is cut where
+   * the video is cut. Without video: samples per segment.
    */
   segmentFrames: number
 }

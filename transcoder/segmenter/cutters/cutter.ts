@@ -28,6 +28,13 @@ export function nextBoundary({ segmentFrames, spliceFrames }: Cadence, start: nu
   }
 }
 
+/** Audio that leads has no segment shorter than this share: its remainder is added to the segment before. */
+const TAIL_SHARE = 1 / 8
+
+export function isShortTail(tail: number, full: number): boolean {
+  return tail < full * TAIL_SHARE
+}
+
 /** The time of a frame in ticks, exact except for the rounding to one tick. */
 export function ticksOf(frame: number, { frameRate }: Pick<Cadence, 'frameRate'>, timescale: number): number {
   return Math.round((frame * frameRate.den * timescale) / frameRate.num)
@@ -53,8 +60,8 @@ export type CutEvent =
 export interface Cutter {
   push(chunk: Uint8Array): CutEvent[]
   /**
-   * The stream has ended. `videoSegments`: the number of segments of the video, which audio must not exceed; null =
-   * this is the video.
+   * The stream has ended. `videoSegments`: the number of segments of the video, or without video of the leading audio,
+   * which the others must not exceed; null = this is that one.
    */
   end(videoSegments: number | null): CutEvent[]
 }

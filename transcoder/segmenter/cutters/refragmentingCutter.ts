@@ -1,7 +1,7 @@
 // In charge of: segments that consist of one rewritten movie fragment each: CMAF audio, and audio and video of Smooth.
 // Not in charge of: CMAF video, whose fragments are kept (cmafVideoCutter.ts).
 import { concatBytes } from '../../formats/concatBytes.ts'
-import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter } from './cutter.ts'
+import { isShortTail, nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter } from './cutter.ts'
 import { FormatError } from '../../formats/formatError.ts'
 import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
@@ -13,7 +13,7 @@ import {
   type Fragment,
   type Sample,
 } from '../../formats/mp4/movieFragment.ts'
-import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
+import { readInit, withoutPreSkip, type TrackInfo } from '../../formats/mp4/initSegment.ts'
 import { missingKeyFrame } from './cmafVideoCutter.ts'
 
 /** One segment and one movie fragment are kept in memory: 6 s at 80 Mb/s. */
@@ -69,7 +69,11 @@ export class RefragmentingCutter implements Cutter {
       throw new FormatError('cut off', 'The encoder’s stream ends before its first media data.')
     const cuts: CutEvent[] = []
     const waiting = this.#previousGroup
-    if (waiting !== null && videoSegments !== null && this.#count + 2 > videoSegments) {
+    const length = ({ samples }: SampleGroup) => samples.reduce((sum, { duration }) => sum + duration, 0)
+    const isSurplus =
+      waiting !== null &&
+      (videoSegments === null ? isShortTail(length(this.#group), length(waiting)) : this.#count + 2 > videoSegments)
+    if (isSurplus) {
       waiting.samples.push(...this.#group.samples)
       waiting.parts.push(...this.#group.parts)
       this.#group = null
@@ -85,7 +89,7 @@ export class RefragmentingCutter implements Cutter {
     else if (name === 'moov' && this.track === null && this.#ftyp !== null) {
       this.track = readInit(bytes)
       // Clients of Smooth create their own init segment (2.2.2.5, CodecPrivateData).
-      if (this.#form === 'cmaf') cuts.push({ kind: 'init', bytes: concatBytes([this.#ftyp, bytes]) })
+      if (this.#form === 'cmaf') cuts.push({ kind: 'init', bytes: concatBytes([this.#ftyp, withoutPreSkip(bytes)]) })
     } else if (name === 'moof' && this.#moof === null) this.#moof = bytes
     else if (!['mfra', 'sidx', 'free', 'skip', 'styp', 'uuid'].includes(name))
       throw new FormatError('damaged', `The encoder wrote an unexpected ${name} box.`)

@@ -1,6 +1,6 @@
 // In charge of: the end of an audio stream: data after the video's last segment is added to the last audio segment.
 // Not in charge of: cutting (tsCutter.ts); CMAF audio, whose segments are rewritten (refragmentingCutter.ts).
-import type { CutEvent, Cutter } from './cutter.ts'
+import { isShortTail, type CutEvent, type Cutter } from './cutter.ts'
 
 type SegmentEnd = Extract<CutEvent, { kind: 'end' }>
 
@@ -22,8 +22,10 @@ export class TailCutter implements Cutter {
     const out = this.#buffer(this.#cutter.end(videoSegments))
     const ends = this.#buffered.filter((cut): cut is SegmentEnd => cut.kind === 'end')
     const [last, tail] = ends
-    if (last === undefined || tail === undefined || this.#passed + 2 <= (videoSegments ?? Infinity))
-      return [...out, ...this.#buffered]
+    if (last === undefined || tail === undefined) return [...out, ...this.#buffered]
+    const isSurplus =
+      videoSegments === null ? isShortTail(tail.duration, last.duration) : this.#passed + 2 > videoSegments
+    if (!isSurplus) return [...out, ...this.#buffered]
     const whole: SegmentEnd = { ...last, duration: last.duration + tail.duration, frames: last.frames + tail.frames }
     return [...out, ...this.#buffered.filter(({ kind }) => kind !== 'end'), whole]
   }
