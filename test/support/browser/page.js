@@ -119,7 +119,7 @@ const players = {
     // Only variants with the audio codec that it chose, since this browser may not decode the others.
     const { audioCodec } = player.getVariantTracks().find(({ active }) => active) ?? {}
     const withAudio = () => player.getVariantTracks().filter((track) => track.audioCodec === audioCodec)
-    const byHeight = () => withAudio().toSorted((a, b) => a.height - b.height)
+    const byHeight = () => withAudio().toSorted((a, b) => a.height - b.height || a.bandwidth - b.bandwidth)
     player.selectVariantTrack(byHeight()[0], true)
     const [text] = player.getTextTracks()
     // The first track is selected but hidden: selecting it again would change nothing.
@@ -147,9 +147,10 @@ const players = {
       },
     })
     player.initialize(video, address, false)
-    const byRate = () => player.getRepresentationsByType('video').toSorted((a, b) => a.bandwidth - b.bandwidth)
+    const kind = () => (player.getTracksFor('video').length === 0 ? 'audio' : 'video')
+    const byRate = () => player.getRepresentationsByType(kind()).toSorted((a, b) => a.bandwidth - b.bandwidth)
     return {
-      change: () => player.setRepresentationForTypeById('video', byRate().at(-1).id, false),
+      change: () => player.setRepresentationForTypeById(kind(), byRate().at(-1).id, false),
       count: () => byRate().length,
     }
   },
