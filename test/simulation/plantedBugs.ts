@@ -159,7 +159,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the progress of an earlier attempt excuses a later one',
-    file: 'worker/monitor/jobProgress.ts',
+    file: 'worker/scheduler/jobProgress.ts',
     find: 'before.attempt === now.attempt ? (before.reached ?? 0) : 0',
     replaceWith: 'before.reached ?? 0',
     seeds: 3000,
@@ -357,7 +357,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'progress starts anew with each attempt',
-    file: 'worker/monitor/jobProgress.ts',
+    file: 'worker/scheduler/jobProgress.ts',
     find: 'transcoded: Math.max(before.transcoded, now.transcoded)',
     replaceWith: 'transcoded: now.transcoded',
     seeds: 5000,

@@ -4,7 +4,7 @@ import type { PublicEvent } from '#contract/api/answers.ts'
 import { sseEventText } from '#contract/api/events.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import { publicFigures } from '#contract/api/publicStatus.ts'
-import type { JobProgress } from './jobProgress.ts'
+import type { JobProgress } from '../scheduler/jobProgress.ts'
 
 /** The events in D1; null = the job does not exist any more. */
 export type Timeline = { events: PublicEvent[]; isOver: boolean } | null

@@ -2,7 +2,7 @@
 // so that it does not decrease when the memory is lost (I4).
 // Not in charge of: which attempt may report (jobMonitor.ts), comparing two reports (jobProgress.ts).
 import type { ProgressPost } from '#contract/task/protocol.ts'
-import { mergeProgress, type JobProgress } from './jobProgress.ts'
+import { mergeProgress, type JobProgress } from '../scheduler/jobProgress.ts'
 
 /** How often the highest reported progress is stored. */
 const SAVE_INTERVAL_MS = 10_000

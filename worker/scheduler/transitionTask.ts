@@ -14,7 +14,7 @@ import { addTotalsIfChanged } from '../db/metricTotals.ts'
 import { insertWebhook } from '../db/webhooks.ts'
 import type { OutputFigures } from '../metrics/outputFigures.ts'
 import { transitionTotals } from '../metrics/transitionTotals.ts'
-import type { JobProgress } from '../monitor/jobProgress.ts'
+import type { JobProgress } from './jobProgress.ts'
 import {
   updateTask,
   claimTask,

@@ -23,6 +23,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '0013_facts': '967aceb87d5d',
   '0014_failed_start_count': '69ab6841b417',
   '0015_lost_attempts': '3fd8b28ade1e',
+  '0016_metric_totals': '847202b0f054',
 }
 
 const directory = join(ROOT, 'migrations')
