@@ -169,7 +169,17 @@ test('the migration keeps the tasks, their indexes and their foreign key', async
   // All migrations on a separate database, with rows in it before the table is rebuilt.
   const [first, remake, ...later] = env.TEST_MIGRATIONS
   const ofJobs = ['webhooks', 'tasks', 'shares', 'job_metadata']
-  const others = ['accounts', 'slots', 'uploads', 'idempotency', 'api_keys', 'marks', 'upload_tokens', 'presets']
+  const others = [
+    'accounts',
+    'metric_totals',
+    'slots',
+    'uploads',
+    'idempotency',
+    'api_keys',
+    'marks',
+    'upload_tokens',
+    'presets',
+  ]
   const names = [...ofJobs, 'jobs', ...others]
   for (const name of names) await env.DB.prepare(`DROP TABLE ${name}`).run()
   await env.DB.batch(first!.queries.map((query) => env.DB.prepare(query)))
