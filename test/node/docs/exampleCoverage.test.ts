@@ -62,6 +62,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/api.md', '{', OPERATIONS],
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
+  ['docs/cli.md', 'npx splicepoint submit bumper.mp4', EXAMPLES],
   ['docs/concepts.md', '', 'a diagram'],
   ['docs/debugging.md', 'mkdir', DEBUGGING],
   ['docs/debugging.md', 'curl', DEBUGGING],

@@ -2,7 +2,7 @@
 // does not have (example.com, a file) is replaced.
 // Not in charge of: the README's first job (readme.test.ts), the reference (../service/api/openapi.test.ts), which
 // examples exist (exampleCoverage.test.ts).
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
@@ -26,9 +26,11 @@ beforeAll(async () => {
   await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x32', '-frames:v', '1', tempDir.file('logo.png')])
   await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=2', tempDir.file('talk.wav')])
   await ffmpeg(['-i', tempDir.file('film.mp4'), '-c', 'copy', tempDir.file('feed.ts')])
+  for (const name of ['bumper.mp4', 'credits.mp4', 'film.mov'])
+    await copyFile(tempDir.file('film.mp4'), tempDir.file(name))
   site = resources.use(await WebSite.start())
-  for (const name of ['film.mp4', 'film.mov', 'feed.ts', 'logo.png', 'talk.wav'])
-    site.files.set(`/${name}`, await readFile(tempDir.file(name === 'film.mov' ? 'film.mp4' : name)))
+  for (const name of ['film.mp4', 'film.mov', 'bumper.mp4', 'credits.mp4', 'feed.ts', 'logo.png', 'talk.wav'])
+    site.files.set(`/${name}`, await readFile(tempDir.file(name)))
   site.files.set('/2010/05/sintel/trailer.mp4', await readFile(tempDir.file('film.mp4')))
   site.files.set('/film.de.srt', Buffer.from('1\n00:00:00,500 --> 00:00:01,500\nHallo\n'))
   site.types.set('/logo.png', 'image/png')
@@ -88,6 +90,12 @@ test('the command of docs/cli.md that reads a job from a file', async () => {
   await writeFile(tempDir.file('job.json'), recipe!.replace('"http"', '"file-upload"'))
   const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
   expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
+})
+
+test('the command of docs/cli.md that joins several files', async () => {
+  const [command] = await blocks('docs/cli.md', 'npx splicepoint submit bumper.mp4')
+  const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
+  expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ dry run done in .*: bumper\.mp4 \+ 2\n/)
 })
 
 test('every recipe is accepted unchanged, and planned where its source is available', async () => {
