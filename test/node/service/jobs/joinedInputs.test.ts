@@ -1,6 +1,7 @@
 // In charge of: jobs with `inputs` through the whole service: pieces from an upload, an HTTP server and S3, each read with
-// its own credentials; dry runs, errors and connections of such jobs.
-// Not in charge of: what is joined and how (test/node/transcoder/pipeline/joins.test.ts).
+// its own credentials; dry runs and errors of such jobs.
+// Not in charge of: what is joined and how (test/node/transcoder/pipeline/joins.test.ts), many pieces
+// (manyInputs.long.test.ts).
 import { createReadStream } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
@@ -8,13 +9,9 @@ import type { PublicStatus } from '#contract/api/status.ts'
 import { S3Server } from '../../../fakes/s3Server.ts'
 import { fileResources } from '../../../support/fileResources.ts'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
-import { LONG_FORM } from '../../../support/longForm.ts'
 import { tempDirectory } from '../../../support/media/media.ts'
 import { frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
 import { jobRequest, Service } from '../../../support/service.ts'
-
-/** Each is a process or two. */
-const MANY = LONG_FORM ? 24 : 6
 
 const keys = { accessKey: 'AKIACANARYKEY7EXAMPLE', secretKey: 'canary+secret/key', token: 'canary-token' }
 const BASIC = `Basic ${btoa('reader:canary-password')}`
@@ -24,8 +21,6 @@ let service: Service
 let s3: S3Server
 let web: LoopbackServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-let open = 0
-let mostOpen = 0
 const resources = fileResources()
 beforeAll(async () => {
   tempDir = resources.use(await tempDirectory())
@@ -38,9 +33,6 @@ beforeAll(async () => {
       if (!isKnown) return void response.writeHead(403).end()
       const [, first = '0', last = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? 'bytes=0-') ?? []
       const end = last === '' ? size - 1 : Math.min(Number(last), size - 1)
-      open += 1
-      mostOpen = Math.max(mostOpen, open)
-      response.on('close', () => (open -= 1))
       response.writeHead(206, {
         etag: '"1"',
         'content-length': String(end - Number(first) + 1),
@@ -129,17 +121,4 @@ test('a playlist among several sources is refused by name', async () => {
   const status = await service.run(joined([{ input: clip }, { input: list }], { input: upload }))
   expect(status.error).toMatchObject({ code: 'unsupported_combination', field: expect.stringMatching(/^inputs\[1\]/) })
   expect(status.error?.message).toContain('playlist')
-})
-
-test('many sources are opened a few at a time', async () => {
-  mostOpen = 0
-  const inputs = range(0, MANY).map((index) => ({
-    input: film(),
-    start_seconds: index / 25,
-    end_seconds: (index + 1) / 25,
-  }))
-  const status = await service.run(joined(inputs, { input: http }, { audioProfiles: [] }))
-  expect(status, JSON.stringify(status.error)).toMatchObject({ state: 'ready', error: null })
-  expect(mostOpen).toBeLessThan(6)
-  expect(await framesOf(status, 'many.mp4')).toEqual(range(0, MANY))
 })
