@@ -14,8 +14,8 @@ import { audioShiftsAt, frameNumbers, makeNumberedClip } from '../../../support/
 import { cueAtSeconds, makeCueClip, readCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert, spliceSection } from '../../../support/mpegts/spliceSections.ts'
 import { describeTask, openAttemptFixture, runRequest } from '../../../support/transcoder/attemptFixture.ts'
-import { expectedFrames, JoinedTasks } from '../../../support/transcoder/joinedTask.ts'
-import { storedObjects } from '../../../support/transcoder/segmentedTask.ts'
+import { audioPlaces, expectedFrames, JoinedTasks } from '../../../support/transcoder/joinedTask.ts'
+import { joinedSegments, storedObjects } from '../../../support/transcoder/segmentedTask.ts'
 
 let tasks: JoinedTasks
 const path = (name: string): string => tasks.path(name)
@@ -281,6 +281,21 @@ describe('formats', () => {
     expect(await level(1, 0, 1.25)).toBeCloseTo(rms, 2)
     expect(await level(1, 2, 1.25)).toBeCloseTo(0, 2)
   })
+})
+
+test('audio without video, of inputs with video: segments and files', async () => {
+  const parts = [
+    { file: 'a.mp4', start: 2, end: 4 },
+    { file: 'c.ts', start: 5, end: 8.2 },
+  ]
+  const change = { videoProfiles: [], segmented_output_hls: true, segmented_output_dash: true }
+  const segmented = await tasks.run(parts, change, true)
+  await writeFile(path('only.cmfa'), joinedSegments(segmented, 'out/audio_0/playlist.m3u8'))
+  expect(await audioShiftsAt(path('only.cmfa'), audioPlaces(parts, 12))).toEqual([0, 0, 0, 0])
+  const files = await tasks.run(parts, { videoProfiles: [], audio_output_path: 'out/audio' })
+  const [, bytes] = [...files].find(([name]) => name.startsWith('out/audio'))!
+  await writeFile(path('only.m4a'), bytes)
+  expect(await audioShiftsAt(path('only.m4a'), audioPlaces(parts, 12))).toEqual([0, 0, 0, 0])
 })
 
 test('100 pieces, from 100 inputs', async () => {
