@@ -2,6 +2,7 @@
 // Not in charge of: computing it (transcoder/plan/estimate/estimateJob.ts), the route (worker/jobs/jobRoutes.ts). The
 // service imports only the types.
 import * as z from 'zod'
+import { CAPTION_FORMATS } from '../captions.ts'
 import { warning } from '../errors.ts'
 import { sourceReportSchema as sourceFacts } from './reportSchemas.ts'
 import { count, described } from '../schemaParts.ts'
@@ -71,11 +72,26 @@ export const fileReport = z.object({
 })
 export type PlannedFile = z.infer<typeof fileReport>
 
+const plannedCaptions = z.object({
+  caption: count.describe('Position in `captions`.'),
+  format: z.enum(CAPTION_FORMATS).describe('As found in the file.'),
+  language: z.string().nullable(),
+  label: z.string().describe('Empty = the name of the language.'),
+  default: z.boolean(),
+  forced: z.boolean(),
+  hearing_impaired: z.boolean(),
+  captions: count.describe('Captions within the outputs.'),
+})
+
 /** `status.estimate`. Values are null if the source does not state its duration. */
 export const estimate = z.object({
   version: z.literal(1),
   probe: sourceReport,
-  plan: z.object({ duration_seconds: z.number().nullable(), outputs: z.array(fileReport) }),
+  plan: z.object({
+    duration_seconds: z.number().nullable(),
+    outputs: z.array(fileReport),
+    captions: z.array(plannedCaptions).optional().describe('The tracks of caption files; missing without any.'),
+  }),
   predicted: z.object({
     wall_seconds: range
       .nullable()

@@ -36,7 +36,7 @@ export function estimateJob(
   return {
     version: 1,
     probe: sourceReport(spec, source),
-    plan: { duration_seconds: plan.durationSeconds, outputs },
+    plan: { duration_seconds: plan.durationSeconds, outputs, ...captionReports(plan) },
     predicted: predictCost(
       plan,
       source.media,
@@ -44,6 +44,22 @@ export function estimateJob(
       pricing,
     ),
     warnings: plan.warnings,
+  }
+}
+
+function captionReports({ sidecars = [] }: Plan): Pick<Estimate['plan'], 'captions'> {
+  if (sidecars.length === 0) return {}
+  return {
+    captions: sidecars.map(({ caption, format, language, label, cues, ...track }) => ({
+      caption,
+      format,
+      language,
+      label,
+      default: track.isDefault,
+      forced: track.forced,
+      hearing_impaired: track.hearingImpaired,
+      captions: cues,
+    })),
   }
 }
 
