@@ -58,7 +58,6 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
         videoProfiles: [{ output: 'one', width: 160, height: 90, video_bitrate: 150 }],
       }),
     )
-    expect(made).toMatchObject({ state: 'ready', error: null })
   })
   const cases: [PlayerName, string][] = [
     ['shaka', 'manifest.mpd'],
@@ -67,6 +66,7 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
     ['dash', 'manifest.mpd'],
   ]
   test.each(cases)('%s shows the captions of %s', async (player, path) => {
+    expect(made).toMatchObject({ state: 'ready', error: null })
     const url = made.outputs.find((output) => output.path === `show/${path}`)!.url!
     const played = await browser.play(player, url, 1)
     expect([played.trouble, played.errors, played.ended]).toEqual([[], [], true])

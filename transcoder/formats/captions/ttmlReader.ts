@@ -205,7 +205,7 @@ function elementOf(name: string, given: readonly SaxesAttributeNS[]): TtmlElemen
   for (const { local, uri, value } of given) {
     if (local === '__proto__') continue
     // Namespaces of styling, and the one of SMPTE-TT for images.
-    if (uri !== '' && isStyleName(local) && !/parameter$/.test(uri)) styles[local] = value
+    if (uri !== '' && isStyleName(local) && !uri.endsWith('parameter')) styles[local] = value
     else attributes[local] = value
   }
   return { name, styles, attributes }

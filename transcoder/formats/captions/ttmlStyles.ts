@@ -6,10 +6,11 @@ import type { CuePlace } from './captionCue.ts'
 export type TtmlStyle = Readonly<Record<string, string>>
 
 /** Attributes in a namespace of styling that are read. */
-const STYLES = new Set([
-  ...['fontStyle', 'fontWeight', 'textDecoration', 'textAlign', 'display', 'visibility'],
-  ...['origin', 'extent', 'displayAlign', 'writingMode', 'ruby', 'backgroundImage'],
-])
+const STYLES = new Set(
+  'fontStyle fontWeight textDecoration textAlign display visibility origin extent displayAlign writingMode ruby backgroundImage'.split(
+    ' ',
+  ),
+)
 
 export interface TtmlElement {
   name: string

@@ -240,7 +240,8 @@ function renditionSummary(body: FormBody): string {
 }
 
 function captionSummary({ captions = [] }: FormBody): string {
-  return captions.map(({ language, label }) => String(label ?? language ?? '?')).join(', ') || 'None'
+  const nameOf = ({ language, label }: JobFields) => [label, language].find((name) => typeof name === 'string') ?? '?'
+  return captions.map(nameOf).join(', ') || 'None'
 }
 
 function audioSummary({ audioProfiles }: FormBody): string {
