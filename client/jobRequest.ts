@@ -22,8 +22,10 @@ export interface JobRequest {
   segmented_output_dash?: boolean | null | undefined
   /** Segment length, in seconds, rounded to whole GOPs (docs/segmented.md); absent = 6. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
   segment_length?: number | string | null | undefined
-  /** Video codec. Must be one of "h.264", "mpeg2", "hevc". Default: "h.264". */
-  video_codec?: 'h.264' | 'mpeg2' | 'hevc' | null | undefined
+  /** Video codec; copy = the source’s video as it is, in all profiles (docs/copy.md). Must be one of "h.264", "mpeg2", "hevc", "copy". Default: "h.264". */
+  video_codec?: 'h.264' | 'mpeg2' | 'hevc' | 'copy' | null | undefined
+  /** true = a stream that cannot be copied is encoded, with a warning; false or absent = the job fails. Must be true or false. */
+  copy_if_possible?: boolean | null | undefined
   /** Distance between I and P frames: the number of B-frames between them, plus one. Must be a whole number from 1 to 8; others are clamped with a warning. */
   ip_distance?: number | string | null | undefined
   /** Length of a GOP, in seconds. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
@@ -139,25 +141,27 @@ export interface Input {
 export interface VideoProfile {
   /** Path of the output including its file name; empty or absent = derived from the source. Must be a string of at most 1024 characters. */
   output?: string | null | undefined
-  /** Width of the output in pixels; 0 = derived from height or source. Must be a whole number from 16 to 7680, or 0. */
-  width: number | string
-  /** Height of the output in pixels; 0 = derived from width or source. Must be a whole number from 16 to 4320, or 0. */
-  height: number | string
+  /** Width of the output in pixels; 0 = derived from height or source. Required, unless the video is copied. Must be a whole number from 16 to 7680, or 0. */
+  width?: number | string | null | undefined
+  /** Height of the output in pixels; 0 = derived from width or source. Required, unless the video is copied. Must be a whole number from 16 to 4320, or 0. */
+  height?: number | string | null | undefined
   /** Constant (cbr) or variable (vbr) bitrate, or constant quality; absent = vbr. Must be one of "cbr", "vbr", "qvbr". */
   video_bitrate_mode?: 'cbr' | 'vbr' | 'qvbr' | null | undefined
-  /** Bitrate in kbps. The minimum depends on codec and resolution. Must be a number of kbps, at least 100. */
-  video_bitrate: number | string
+  /** Bitrate in kbps. The minimum depends on codec and resolution. Required, unless the video is copied. Must be a number of kbps, at least 100. */
+  video_bitrate?: number | string | null | undefined
   /** Factor by which the frame rate of the source is multiplied. Must be one of "1x", "1/2x", "2x". Default: "1x". */
   video_framerate?: '1x' | '1/2x' | '2x' | null | undefined
   /** Positions in audioProfiles that this output carries, comma-separated; absent or empty = all; none = no audio (an extension). Must be a position in audioProfiles from 0 to 7, several separated by commas, like "0,1", or "none". */
   audio_profiles?: number | string | null | undefined
   /** Scan type of this output. Must be one of "progressive". */
   video_format?: 'progressive' | null | undefined
+  /** copy = the source’s video as it is; width, height and video_bitrate are then not needed. Absent = encoded in the job’s video_codec. Must be one of "copy". */
+  video_codec?: 'copy' | null | undefined
 }
 
 export interface AudioProfile {
-  /** Audio codec. mp3 and pcm are for files of audio alone (docs/audio.md). Must be one of "aac", "ac3", "mp2", "mp3", "opus", "flac", "eac3", "pcm". Default: "aac". */
-  audio_codec?: 'aac' | 'ac3' | 'mp2' | 'mp3' | 'opus' | 'flac' | 'eac3' | 'pcm' | null | undefined
+  /** Audio codec. mp3 and pcm are for files of audio alone (docs/audio.md); copy = the source’s stream as it is (docs/copy.md). Must be one of "aac", "ac3", "mp2", "mp3", "opus", "flac", "eac3", "pcm", "copy". Default: "aac". */
+  audio_codec?: 'aac' | 'ac3' | 'mp2' | 'mp3' | 'opus' | 'flac' | 'eac3' | 'pcm' | 'copy' | null | undefined
   /** 2 = stereo, 6 = 5.1. Must be one of "2", "6". */
   audio_channels?: '2' | '6' | number | null | undefined
   /** Bitrate in kbps, by codec and channels. Not used by flac and pcm, which keep every sample. Must be one of "32", "40", "64", "96", "128", "192", "256", "320", "384", "448", "768". */

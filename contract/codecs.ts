@@ -242,8 +242,14 @@ export type WireVideoCodec = (typeof videoCodecs)[VideoCodec]['requestName']
 export const VIDEO_CODECS = Object.keys(videoCodecs) as VideoCodec[]
 export const AUDIO_CODECS = Object.keys(audioCodecs) as AudioCodec[]
 export const WIRE_VIDEO_CODECS: readonly WireVideoCodec[] = VIDEO_CODECS.map((codec) => videoCodecs[codec].requestName)
-export function codecOf(wire: WireVideoCodec): VideoCodec {
-  return VIDEO_CODECS.find((codec) => videoCodecs[codec].requestName === wire)!
+/** For "copy": the codec of an encode, where the stream cannot be copied. */
+export function codecOf(wire: WireVideoCodec | 'copy'): VideoCodec {
+  return VIDEO_CODECS.find((codec) => videoCodecs[codec].requestName === wire) ?? 'h264'
+}
+
+/** As `codecOf`. */
+export function audioCodecOf(wire: AudioCodec | 'copy'): AudioCodec {
+  return wire === 'copy' ? 'aac' : wire
 }
 
 export function videoRules(codec: VideoCodec): VideoCodecRules {

@@ -70,6 +70,7 @@ export const jobErrorPolicies = {
   video_bitrate_too_high: { permanent: true },
   frame_rate_unsupported: { permanent: true },
   cut_outside_source: { permanent: true },
+  copy_not_possible: { permanent: true },
   output_path_conflict: { permanent: true },
   unsupported_combination: { permanent: true },
   encoder_failed: { permanent: true },

@@ -38,6 +38,8 @@ export const WARNING_CODES = [
   'unknown_stream_left_out',
   'unreadable_audio_left_out',
   'cues_outside_cut',
+  'copy_not_possible',
+  'cut_moved',
   'end_after_source',
   // Damage in the source.
   'audio_ends_before_video',

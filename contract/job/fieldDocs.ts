@@ -45,7 +45,9 @@ const job: Record<keyof JobFields, string> = {
   segmented_output_hls: 'true = segmented output has HLS playlists.',
   segmented_output_dash: 'true = segmented output has a DASH manifest.',
   segment_length: 'Segment length, in seconds, rounded to whole GOPs (docs/segmented.md); absent = 6.',
-  video_codec: 'Video codec.',
+  video_codec: 'Video codec; copy = the source’s video as it is, in all profiles (docs/copy.md).',
+  copy_if_possible:
+    'true = a stream that cannot be copied is encoded, with a warning; false or absent = the job fails.',
   ip_distance: 'Distance between I and P frames: the number of B-frames between them, plus one.',
   gop_length: 'Length of a GOP, in seconds.',
   scte35_passthough:
@@ -110,18 +112,21 @@ const input: Record<keyof InputFields, string> = {
 
 const videoProfile: Record<keyof VideoProfileFields, string> = {
   output: 'Path of the output including its file name; empty or absent = derived from the source.',
-  width: 'Width of the output in pixels; 0 = derived from height or source.',
-  height: 'Height of the output in pixels; 0 = derived from width or source.',
+  width: 'Width of the output in pixels; 0 = derived from height or source. Required, unless the video is copied.',
+  height: 'Height of the output in pixels; 0 = derived from width or source. Required, unless the video is copied.',
   video_bitrate_mode: 'Constant (cbr) or variable (vbr) bitrate, or constant quality; absent = vbr.',
-  video_bitrate: 'Bitrate in kbps. The minimum depends on codec and resolution.',
+  video_bitrate: 'Bitrate in kbps. The minimum depends on codec and resolution. Required, unless the video is copied.',
   video_framerate: 'Factor by which the frame rate of the source is multiplied.',
   audio_profiles:
     'Positions in audioProfiles that this output carries, comma-separated; absent or empty = all; none = no audio (an extension).',
   video_format: 'Scan type of this output.',
+  video_codec:
+    'copy = the source’s video as it is; width, height and video_bitrate are then not needed. Absent = encoded in the job’s video_codec.',
 }
 
 const audioProfile: Record<keyof AudioProfileFields, string> = {
-  audio_codec: 'Audio codec. mp3 and pcm are for files of audio alone (docs/audio.md).',
+  audio_codec:
+    'Audio codec. mp3 and pcm are for files of audio alone (docs/audio.md); copy = the source’s stream as it is (docs/copy.md).',
   audio_channels: '2 = stereo, 6 = 5.1.',
   audio_bitrate: 'Bitrate in kbps, by codec and channels. Not used by flac and pcm, which keep every sample.',
   primary_audio_downmix_to_stereo: 'Downmix from 5.1 to stereo, even when audio_channels is 6.',

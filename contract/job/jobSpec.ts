@@ -47,6 +47,8 @@ export interface VideoProfile {
   /** Positions in `audioProfiles` of the audio in this rendition, ascending. */
   audioProfiles: number[]
   progressive: boolean
+  /** The source's video is kept as it is, if it permits (transcoder/plan/copy/). */
+  copy: boolean
 }
 
 /** ITU-R BS.775. lo_ro: plain stereo. lt_rt: for decoders that restore the surround channels from the phase. */
@@ -76,6 +78,8 @@ export interface AudioProfile {
   dialnorm: number
   /** If the source lacks the stream, the profile is left out instead of failing the job. */
   optional: boolean
+  /** The source's stream is kept as it is, if it permits. `codec` is then that of the encode without a copy. */
+  copy: boolean
 }
 
 /** A caption file beside the source. It is read through the task API, by its position. */
@@ -186,6 +190,8 @@ export interface JobSpec {
   cut: { start: CutTime; end: CutTime | null } | null
   /** The pieces of the source, 2 or more, each with its own cut: `cut` is null then. null = one source. */
   inputs: InputSpec[] | null
+  /** A stream that cannot be copied is encoded instead, with a warning. */
+  copyIfPossible: boolean
   /** auto = the rungs depend on the source (transcoder/plan/video/ladder.ts). */
   ladder: 'auto' | null
   /** With `ladder`, until the source is known: one profile of the source's size that represents every rung. */

@@ -154,13 +154,14 @@ export const videoProfileSchema = z.object({
     },
   ),
   video_format: optionalEnum(['progressive']),
+  video_codec: optionalEnum(['copy']),
 })
 
 const SOURCE_STREAMS = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 
 /** 2.2, element of audioProfiles. */
 export const audioProfileSchema = z.object({
-  audio_codec: enumWithDefault(AUDIO_CODECS, 'aac'),
+  audio_codec: enumWithDefault([...AUDIO_CODECS, 'copy'], 'aac'),
   audio_channels: field(withDefault(z.pipe(textFromNumber, z.enum(['2', '6'])), '2'), oneOf(['2', '6'])),
   audio_bitrate: field(
     withDefault(z.pipe(textFromNumber, z.enum(AUDIO_BITRATES.map(String))), '256'),
@@ -304,7 +305,8 @@ export const jobFieldsSchema = z.object({
     unit: 'seconds',
     clampTo: { belowMinimum: limits.DEFAULT_SEGMENT_SECONDS, aboveMaximum: limits.SEGMENT_LENGTH.maximum },
   }),
-  video_codec: enumWithDefault(WIRE_VIDEO_CODECS, 'h.264'),
+  video_codec: enumWithDefault([...WIRE_VIDEO_CODECS, 'copy'], 'h.264'),
+  copy_if_possible: optionalBoolean(),
   ip_distance: optionalNumber({
     ...limits.IP_DISTANCE,
     integersOnly: true,

@@ -1,11 +1,12 @@
 // In charge of: translating a stored job into a JobSpec. The Worker does it once for each attempt.
 // Not in charge of: validating a request (validateJob.ts): this code only gets accepted jobs.
 import { canonicalLanguage } from '../captions.ts'
-import { audioFileOf, audioRules, codecOf, pcmKbps, videoCodecs } from '../codecs.ts'
+import { audioCodecOf, audioFileOf, audioRules, codecOf, pcmKbps, videoCodecs } from '../codecs.ts'
 import { parseCutTime } from './cutTime.ts'
 import { isSegmented } from '../containers.ts'
 import { outputBaseName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
+import { copiesAudio, copiesVideo } from './rules/copy.ts'
 import { toEven } from './rules/videoBitrates.ts'
 import { firstInput, outputProvider, type JobConfig } from './jobConfig.ts'
 import {
@@ -72,7 +73,7 @@ const DEFAULT_BIT_DEPTH = 16
 function audioFormatOf(
   profile: AudioProfileFields,
 ): Pick<AudioProfile, 'codec' | 'channels' | 'bitrateKbps' | 'sampleRate' | 'bitDepth' | 'container'> {
-  const codec = profile.audio_codec
+  const codec = audioCodecOf(profile.audio_codec)
   const channels = effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo)
   const sampleRate = Number(profile.audio_sample_rate ?? DEFAULT_SAMPLE_RATE)
   const { bitrates, bitDepths } = audioRules(codec)
@@ -157,6 +158,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
     allowUpscaling: config.allow_upscaling ?? null,
     cut: single?.cut ?? null,
     inputs: single === null ? inputs : null,
+    copyIfPossible: config.copy_if_possible ?? false,
     ladder: config.ladder ?? null,
     video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
       index,
@@ -170,6 +172,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
       frameRateFactor: profile.video_framerate,
       audioProfiles: isSeparateFile(config) ? [] : selectedAudio(profile.audio_profiles, config.audioProfiles.length),
       progressive: config.force_progressive || profile.video_format === 'progressive',
+      copy: copiesVideo(config, profile, index),
     })),
     audio: config.audioProfiles.map((profile, index) => ({
       index,
@@ -180,6 +183,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
       // Decision "dolby_digital_dialnorm": absent = 0, passthrough.
       dialnorm: profile.dolby_digital_dialnorm ?? 0,
       optional: profile.optional ?? false,
+      copy: copiesAudio(config, profile, index),
     })),
     captions: (config.captions ?? []).map(captionOf),
   }

@@ -1,10 +1,11 @@
 // In charge of: turning a request body into what is stored (JobConfig) and what is encrypted (JobSecrets).
 // Not in charge of: the rules, which have their own files (requestSchema.ts, rules/, credentials.ts), or the job
 // specification (toJobSpec.ts).
-import { audioRules } from '../codecs.ts'
+import { audioCodecOf, audioRules } from '../codecs.ts'
 import type { Problem, Warning } from '../errors.ts'
 import { checkCaptionAddresses, readCaptionList } from './captions.ts'
 import { checkCombinations } from './rules/combinations.ts'
+import { COPY } from './rules/copy.ts'
 import { draftInputs } from './rules/inputs.ts'
 import type { AddressKey, JobConfig, JobSecrets } from './jobConfig.ts'
 import { readCredentials, type JobCredentials, type ParsedCredentials } from './credentials.ts'
@@ -65,7 +66,9 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const captions = readCaptionList(body, findings)
   const draft: JobDraft = {
     ...readFields(jobFieldsSchema.shape, body, '', findings),
-    videoProfiles: video.map((each, i) => readFields(videoProfileSchema.shape, each, `videoProfiles[${i}]`, findings)),
+    videoProfiles: video.map((each, i) =>
+      readFields(videoProfileSchema.shape, withSourceSize(each, body), `videoProfiles[${i}]`, findings),
+    ),
     audioProfiles: audio.map((each, i) => readAudioProfile(each, `audioProfiles[${i}]`, findings)),
     ...(pieces === null
       ? {}
@@ -170,6 +173,14 @@ function requireInput(body: JsonObject, findings: Findings): void {
   const message = `input is required; it must be ${expects}, unless inputs lists ${INPUTS.minimum} to ${INPUTS.maximum} sources`
   findings.problem('required', 'input', message)
 }
+/** A copied profile needs no size and no bitrate: they are those of the source. */
+function withSourceSize(profile: JsonObject | null, body: JsonObject): JsonObject | null {
+  const isCopied = ownMember(body, 'video_codec') === COPY || (profile && ownMember(profile, 'video_codec') === COPY)
+  if (profile === null || isCopied !== true || ownMember(body, 'copy_if_possible') === true) return profile
+  return { ...profile, ...Object.fromEntries(SIZE_MEMBERS.map((name) => [name, presentMember(profile, name) ?? 0])) }
+}
+
+const SIZE_MEMBERS = ['width', 'height', 'video_bitrate'] as const
 
 /** Key frames every two seconds fit every segment length, and players expect them in a ladder. */
 const LADDER_GOP_SECONDS = 2
@@ -193,7 +204,7 @@ function readAudioProfiles(body: JsonObject, findings: Findings): (JsonObject | 
 /** A codec that keeps every sample has no bitrate, not even the default one. */
 function readAudioProfile(given: JsonObject | null, path: string, findings: Findings): Partial<AudioProfileFields> {
   const { audio_bitrate: bitrate, ...read } = readFields(audioProfileSchema.shape, given, path, findings)
-  const hasNone = read.audio_codec !== undefined && audioRules(read.audio_codec).bitrates === null
+  const hasNone = read.audio_codec !== undefined && audioRules(audioCodecOf(read.audio_codec)).bitrates === null
   const isSent = given !== null && presentMember(given, 'audio_bitrate') !== undefined
   return bitrate === undefined || (hasNone && !isSent) ? read : { ...read, audio_bitrate: bitrate }
 }

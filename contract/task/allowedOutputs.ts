@@ -4,7 +4,7 @@
 import type { JobConfig } from '../job/jobConfig.ts'
 import { toSpec } from '../job/toJobSpec.ts'
 import { VIDEO_PROFILES } from '../limits.ts'
-import { audioFileOf } from '../codecs.ts'
+import { AUDIO_CODECS, audioFileOf } from '../codecs.ts'
 import { containers, fileContainers } from '../containers.ts'
 import { audioFilePath, joinPath, outputFilePath } from '../job/paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
@@ -87,11 +87,19 @@ function filesOf(spec: JobSpec): VideoProfile[] {
 
 function audioRules(spec: JobSpec): OutputRule[] {
   if (spec.audioDirectory === null) return []
-  return spec.audio.map((profile) =>
-    outputRule(
-      escapeRegExp(audioFilePath(spec, profile)),
-      [audioFileOf(profile.codec, profile.container).contentType],
-      ['parts'],
+  return spec.audio.flatMap((profile) =>
+    // The codec of a copied stream, and with it the extension, is known only after the source was probed.
+    [
+      profile,
+      ...(profile.copy
+        ? AUDIO_CODECS.map((codec) => ({ ...profile, codec, container: audioFileOf(codec, undefined).container }))
+        : []),
+    ].map((file) =>
+      outputRule(
+        escapeRegExp(audioFilePath(spec, file)),
+        [audioFileOf(file.codec, file.container).contentType],
+        ['parts'],
+      ),
     ),
   )
 }

@@ -30,6 +30,7 @@ export type EstimateRange = z.infer<typeof range>
 
 const plannedVideo = z.object({
   codec: z.string(),
+  copied: z.boolean().optional().describe('The source’s video as it is; the other members then describe it.'),
   width: count,
   height: count,
   sample_aspect_ratio: z.string(),
@@ -61,6 +62,7 @@ export const fileReport = z.object({
   audio: z.array(
     z.object({
       codec: z.string(),
+      copied: z.boolean().optional().describe('The source’s stream as it is.'),
       channels: count,
       bitrate_kbps: z.number(),
       sample_rate: count,

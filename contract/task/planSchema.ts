@@ -59,6 +59,16 @@ const video = z.object({
   spliceFrames: z.array(count),
   logo: z.nullable(z.object({ width: count, height: count, x: z.number(), y: z.number(), opacity: amount })),
   captions: z.boolean(),
+  copied: z.optional(
+    z.nullable(
+      z.object({
+        description: z.string().check(z.maxLength(1000)),
+        frames: count,
+        leadingFrames: count,
+        frameSeconds: amount,
+      }),
+    ),
+  ),
 })
 
 /** A channel name of ffmpeg, or a position. */
@@ -72,7 +82,7 @@ const mix = z.object({
 const audio = z.object({
   profile,
   codec: z.enum(AUDIO_CODECS),
-  channels: z.literal([2, 6]),
+  channels: z.number().check(z.int(), z.gte(1), z.lte(64)),
   bitrateKbps: amount,
   sampleRate: count,
   sourceStream: count,
@@ -84,6 +94,7 @@ const audio = z.object({
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
   dialnorm: z.nullable(count),
   bitDepth: z.optional(z.nullable(z.literal([16, 24]))),
+  copied: z.optional(z.nullable(z.object({ frameSeconds: amount }))),
 })
 
 const rendition = z.object({
@@ -96,6 +107,7 @@ const rendition = z.object({
   audioRenditions: z.array(z.string().check(z.regex(/^audio_\d{1,2}$/))),
   forms: z.array(z.enum(['cmaf', 'ts', 'smooth'])),
   segmentFrames: count,
+  segmentStarts: z.optional(z.nullable(z.object({ frames: z.array(count), seconds: z.array(amount) }))),
 })
 
 const channel = z.string().check(z.regex(/^(CC|T|SERVICE)\d{1,2}$/))
@@ -148,6 +160,7 @@ const cut = z.nullable(
     endSeconds: seconds,
     frames: z.nullable(z.object({ rate: rational, start: count, end: z.nullable(count) })),
     seekOriginSeconds: z.nullable(z.number()),
+    movesClock: z.optional(z.boolean()),
   }),
 )
 

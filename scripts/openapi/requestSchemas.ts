@@ -199,7 +199,7 @@ export const requestSchemas: Record<string, Schema> = {
   Job: job,
   PresetJob: presetJob(),
   Input: input,
-  VideoProfile: request(videoProfileSchema, ['width', 'height', 'video_bitrate']),
+  VideoProfile: request(videoProfileSchema, []),
   AudioProfile: request(audioProfileSchema, []),
   Caption: request(captionSchema, ['input', 'language']),
   Credential: request(credentialSchema, []),

@@ -7,6 +7,7 @@ import { captionFiles } from './rows/captionFiles.ts'
 import { captions } from './rows/captions.ts'
 import { color } from './rows/color.ts'
 import { container } from './rows/container.ts'
+import { copy } from './rows/copy.ts'
 import { cues } from './rows/cues.ts'
 import { geometry } from './rows/geometry.ts'
 import { inputs } from './rows/inputs.ts'
@@ -31,6 +32,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
   captions,
   'caption-files': captionFiles,
   cues,
+  copy,
   service,
   audio,
   'audio-bitrates': audioBitrates,

@@ -9,6 +9,7 @@ import { measureLoudness } from './measureLoudness.ts'
 import type { IdetCounts, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
+import { copiesAllVideo } from '../plan/copy/settleCopies.ts'
 import { needsIdet } from '../plan/video/interlacing.ts'
 
 /** 20 s of PAL: enough to get past a title, and read in a second or two. */
@@ -23,7 +24,7 @@ export async function measureSource(
 ): Promise<MediaInfo> {
   const media = await measureLoudness(engine, url, source, options)
   const { spec } = source
-  if (media.video === null || !needsIdet(spec, media)) return media
+  if (media.video === null || !needsIdet(spec, media) || copiesAllVideo(spec, media)) return media
   const { threads = 0, seekable = false, ...run } = options
   const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)
   const result = await runFfmpeg(engine, idetArgs(url, seek ?? [], videoSpecifier(usedPids(media)), threads), {

@@ -32,6 +32,7 @@ import type { Log } from '../log.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
 import { placedCaptions, writeCaptionInputs } from './captionTracks.ts'
 import { convertLogo } from '../source/logoImage.ts'
+import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { measureSource } from '../analysis/measureSource.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
@@ -281,7 +282,8 @@ async function runPipeline(
       const shown = inspected.unusedVideo === undefined ? inspected : probed
       if (!ranges) await postPreview(attempt, task, shown)
       const options = { ...scratchDirs, threads: settings.threads, seekable: await isSeekable() }
-      const used = cutSource(spec, inspected)
+      const surveyed = await surveyVideo(engine, loopback.url, { spec, media: inspected }, scratchDirs)
+      const used = cutSource(spec, surveyed)
       const analyzed = await measureSource(engine, loopback.url, { spec, media: used }, options)
       requireCompleteSource(attempt)
       const whole = withScan(inspected, analyzed)

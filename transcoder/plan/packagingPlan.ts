@@ -7,7 +7,7 @@ import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segment
 import type { PackagingSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../formats/rational.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
-import type { AudioPlan, PackagingPlan, RenditionPlan, VideoPlan } from './model/plan.ts'
+import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentStarts, VideoPlan } from './model/plan.ts'
 import type { PlanContext } from './planContext.ts'
 import { ratio, toNumber } from '../formats/rational.ts'
 import { videoCodecOfSource } from './codecs.ts'
@@ -36,6 +36,7 @@ export function planPackaging(
   context: PlanContext,
   packaging: PackagingSpec,
   profiles: readonly PlannedProfile[],
+  starts: SegmentStarts | null,
 ): PackagingPlan {
   const { spec, media } = context
   const separate = needsSeparateAudio(context, packaging, profiles)
@@ -63,7 +64,7 @@ export function planPackaging(
       segmentFrames: 0,
     }))
   if (packaging.hls && !muxed) warnDifferentAudioSelections(context, profiles)
-  const gops = gopsPerSegment(context, packaging, profiles)
+  const gops = starts === null ? gopsPerSegment(context, packaging, profiles) : 1
   const video = profiles.map((profile): RenditionPlan => {
     const id = `video_${profile.profile}`
     return {
@@ -77,7 +78,7 @@ export function planPackaging(
         .map((track) => `audio_${track.profile}`)
         .filter((each) => audio.some((a) => a.id === each)),
       forms: forms(hls === 'ts'),
-      segmentFrames: gops * profile.video.gopFrames,
+      ...(starts === null ? { segmentFrames: gops * profile.video.gopFrames } : segmentsOfCopy(profile.video, starts)),
     }
   })
   const name = archiveBaseName(spec)
@@ -99,7 +100,13 @@ export function planPackaging(
     captionChannels: media.video?.captionChannels ?? [],
     captionLanguages: media.video?.captionLanguages ?? {},
     thumbnails:
-      packaging.thumbnails && first !== undefined ? planThumbnails(first, gops * first.gopFrames, media) : null,
+      packaging.thumbnails && first !== undefined
+        ? planThumbnails(
+            first,
+            starts === null ? gops * first.gopFrames : framesIn(packaging.segmentSeconds, first),
+            media,
+          )
+        : null,
     programStart: packaging.programStart,
     renditions: [...video, ...audio],
   }
@@ -150,17 +157,18 @@ function hlsForm(
   if (!packaging.hls) return null
   if (!packaging.preferTransportStream) return 'cmaf'
   const alone = profiles.flatMap(({ audio }) => audio.filter(({ codec }) => !audioRules(codec).isSegmentedAlone))
-  const codec = context.spec.videoCodec
+  const [codec] = profiles.flatMap(({ video }) => (videoRules(video.codec).segments.includes('ts') ? [] : video.codec))
   const uncarried = profiles.flatMap(({ audio }) =>
     audio.filter((track) => !audioRules(track.codec).segments.includes('ts')),
   )
-  const reason = !videoRules(codec).segments.includes('ts')
-    ? `HLS carries ${videoRules(codec).requestName} in these only`
-    : uncarried[0] !== undefined
-      ? `HLS carries ${uncarried[0].codec} in these only`
-      : separate && alone[0] !== undefined
-        ? `separate ${alone[0].codec} is carried in these`
-        : null
+  const reason =
+    codec !== undefined
+      ? `HLS carries ${videoRules(codec).requestName} in these only`
+      : uncarried[0] !== undefined
+        ? `HLS carries ${uncarried[0].codec} in these only`
+        : separate && alone[0] !== undefined
+          ? `separate ${alone[0].codec} is carried in these`
+          : null
   if (reason === null) return 'ts'
   context.warn({
     code: 'segments_are_cmaf',
@@ -168,6 +176,25 @@ function hlsForm(
     message: `The segments are fragmented MP4 (CMAF), not transport streams: ${reason}.`,
   })
   return 'cmaf'
+}
+
+/** The same times in every rendition. `segmentFrames`: the longest segment, which may follow the last one (of audio). */
+function segmentsOfCopy(
+  video: VideoPlan,
+  { frames, seconds }: SegmentStarts,
+): Pick<RenditionPlan, 'segmentFrames' | 'segmentStarts'> {
+  const rate = toNumber(video.frameRate)
+  const own = video.copied == null ? seconds.map((time) => Math.round(time * rate)) : frames
+  const times = video.copied == null ? own.map((frame) => frame / rate) : seconds
+  const longest = times.reduce((most, time, at) => Math.max(most, (times[at + 1] ?? 0) - time), 0)
+  return {
+    segmentFrames: Math.max(1, Math.round((longest || video.gopFrames / rate) * rate)),
+    segmentStarts: { frames: own, seconds: times },
+  }
+}
+
+function framesIn(seconds: number, { frameRate }: VideoPlan): number {
+  return Math.max(1, Math.round(seconds * toNumber(frameRate)))
 }
 
 /** segment_length is rounded to whole GOPs. Segments of all renditions have the same duration. */

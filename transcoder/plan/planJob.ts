@@ -6,6 +6,9 @@ import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planAudioTracks, warnSilentProfiles } from './audio/audioTracks.ts'
 import { cutSource, planCut } from './streams/cut.ts'
+import { copiedVideo } from './copy/copiedStreams.ts'
+import { copiesAllVideo } from './copy/settleCopies.ts'
+import { videoVerdict } from './copy/videoVerdict.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
@@ -22,10 +25,10 @@ import { planGeometry, uprightSize } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
 import type { LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
-import { PlanContext } from './planContext.ts'
+import { PlanContext, type Decision } from './planContext.ts'
 import type { Rational } from '../formats/rational.ts'
 import { planHdr } from './video/hdr.ts'
-import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SourceVideo, VideoPlan } from './model/plan.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SegmentStarts, SourceVideo, VideoPlan } from './model/plan.ts'
 import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -51,7 +54,7 @@ export function planJob(
   logo: LogoImage | null = null,
   captions: readonly CaptionFile[] = [],
 ): Plan {
-  const media = cutSource(requested, withoutUnusedVideo(requested, probed))
+  const media = withoutCopiedLosses(requested, cutSource(requested, withoutUnusedVideo(requested, probed)))
   const { video } = media
   const request = new PlanContext(requested, media, features)
   requireProgram(request)
@@ -64,8 +67,11 @@ export function planJob(
   const source = uprightSize(video)
   const sourceVideo = readSourceVideo(video, source, planHdr(context, video))
   const picture = features.zscale ? sourceVideo : withoutColorConversion(sourceVideo)
-  const scan = context.follow(classifyFields(spec, video))
-  const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : context.follow(sourceRate(spec, video))
+  // Nothing is said about conversions if no frame is converted.
+  const isDecoded = spec.video.some(({ copy }) => !copy)
+  const decide = <T>(decision: Decision<T>): T => (isDecoded ? context.follow(decision) : decision.value)
+  const scan = decide(classifyFields(spec, video))
+  const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : decide(sourceRate(spec, video))
   const cut = planCut(context, rate)
   const videoOffsetSeconds = videoOffset(spec, media, features)
   const startSeconds = outputStartSeconds(spec, media)
@@ -82,7 +88,7 @@ export function planJob(
   const subtitles = planCopiedSubtitles(spec, media)
   const keptPids = [...(cues === null ? [] : (sourceCues?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
   context.warn(...warnDroppedStreams(media, keptPids, textSubtitleStreams(spec, media)))
-  warnSource(context, sourceVideo)
+  if (isDecoded) warnSource(context, sourceVideo)
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 
   const grid = spec.packaging === null ? null : segmentGridRate(spec, rate)
@@ -90,12 +96,28 @@ export function planJob(
     spec.packaging === null
       ? null
       : Math.max(...spec.video.map((profile) => planGeometry(profile, spec, source).value.height))
+  const verdict = videoVerdict(spec, media.cut?.whole ?? media)
+  const copied = verdict?.copies === true ? verdict : null
   const planned = spec.video.map((profile) => ({
     profile: profile.index,
-    video: planVideo(context, profile, video, { container, picture, rate, grid, tallest, scan, splicePoints, logo }),
+    video:
+      profile.copy && copied !== null
+        ? copiedVideo(video, copied, sourceVideo, sourceRate(spec, video).value)
+        : planVideo(context, profile, video, {
+            container,
+            picture,
+            rate,
+            grid,
+            tallest,
+            scan,
+            splicePoints,
+            logo,
+            starts: copied?.starts ?? null,
+          }),
     audio: planAudioTracks(context, profile),
   }))
-  const packaging = spec.packaging === null ? null : planPackaging(context, spec.packaging, planned)
+  const packaging =
+    spec.packaging === null ? null : planPackaging(context, spec.packaging, planned, copied?.starts ?? null)
   if (
     cues !== null &&
     (packaging === null || (packaging.hls !== null && segmentForms[packaging.hls].container === 'ts'))
@@ -184,6 +206,8 @@ function planVideo(
     scan: SourceFields
     splicePoints: readonly number[]
     logo: LogoImage | null
+    /** Where segments begin in the copied rendition; null = there is none. */
+    starts: SegmentStarts | null
   },
 ): VideoPlan {
   const { spec } = context
@@ -209,7 +233,11 @@ function planVideo(
     frameRate,
     pictureRate,
     ...gopOf(context, frameRate, found.grid ?? frameRate),
-    spliceFrames: spliceFrames(context, found.splicePoints, frameRate, found.grid ?? frameRate),
+    spliceFrames: withSegmentStarts(
+      spliceFrames(context, found.splicePoints, frameRate, found.grid ?? frameRate),
+      found.starts,
+      frameRate,
+    ),
     ...scan,
     color,
     logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),
@@ -219,6 +247,19 @@ function planVideo(
       rebuilt: bobbed || found.scan.kind === 'telecined',
     }),
   }
+}
+
+/** Key frames where the copied rendition has them, so that players can switch between the two. */
+function withSegmentStarts(splices: number[], starts: SegmentStarts | null, rate: Rational): number[] {
+  if (starts === null) return splices
+  const frames = starts.seconds.map((time) => Math.round(time * toNumber(rate))).filter((frame) => frame > 0)
+  return [...new Set([...splices, ...frames])].toSorted((a, b) => a - b)
+}
+
+/** What is inside the video stays there if all of it is copied. */
+function withoutCopiedLosses(spec: JobSpec, media: MediaInfo): MediaInfo {
+  if (media.video === null || !copiesAllVideo(spec, media)) return media
+  return { ...media, video: { ...media.video, activeFormat: false, dynamicMetadata: false } }
 }
 
 export function warnSource(context: PlanContext, picture: SourceVideo): void {

@@ -3,6 +3,7 @@
 // Not in charge of: choosing rungs (video/ladder.ts), comparing sizes (video/upscaling.ts).
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
 import { carriedProfiles } from './audio/carriedProfiles.ts'
+import { settleCopies } from './copy/settleCopies.ts'
 import { describeAudioCount } from './audio/audioTracks.ts'
 import { ladderRungs } from './video/ladder.ts'
 import type { PlanContext } from './planContext.ts'
@@ -11,7 +12,7 @@ import { resolveUpscaling } from './video/upscaling.ts'
 /** The job for this source. A ladder stays unchanged for a source without video, which can have no rungs. */
 export function resolveSpec(context: PlanContext): JobSpec {
   const { media } = context
-  const resolved = withoutMissingAudio(context)
+  const resolved = settleCopies(context.withSpec(withoutMissingAudio(context)))
   if (media.video === null) return resolved
   const [any] = resolved.video
   const video =

@@ -2,7 +2,7 @@
 // Not in charge of: single streams (segmentWriter.ts), ffmpeg's exit (pipeline/encode.ts).
 import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { nextBoundary, ticksOf, type Cadence } from './cutters/cutter.ts'
+import { frameTicks, nextBoundary, ticksOf, type Cadence } from './cutters/cutter.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
@@ -33,14 +33,15 @@ export function leadingRendition(renditions: readonly RenditionPlan[]): Renditio
 
 /** The rule for where the segments of a leading rendition end. */
 export function cadenceFor(rendition: RenditionPlan): Cadence {
-  const { video, segmentFrames, audio } = rendition
+  const { video, segmentFrames, segmentStarts, audio } = rendition
   if (video === null) {
     const [track] = audio
     if (track === undefined || segmentFrames === 0)
       throw new TaskError('internal', 'An audio rendition has no video frames to cut at.')
     return { segmentFrames, spliceFrames: [], frameRate: { num: track.sampleRate, den: 1 } }
   }
-  return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate }
+  const starts = segmentStarts == null ? {} : { starts: segmentStarts }
+  return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate, ...starts }
 }
 
 /** `startSeconds`: the time in the source at which the outputs begin. Throws output_incomplete. */
@@ -76,7 +77,7 @@ export function requireCompleteSegments(
 /** Segments of the same number must begin at the same time in all renditions, each computed from its own frame rate. */
 function requireAlignment(each: RecordedRendition): void {
   const cadence = cadenceFor(each.rendition)
-  const tolerance = ticksOf(1, cadence, each.timescale) / 2
+  const tolerance = frameTicks(cadence, each.timescale) / 2
   let frame = 0
   for (const [index, { start }] of each.recorded.segments.entries()) {
     if (Math.abs(start - ticksOf(frame, cadence, each.timescale)) > tolerance)
@@ -102,10 +103,9 @@ function requireMuxedAudio(each: RecordedRendition, source: MediaInfo, startSeco
 
 /** The number of segments for a duration in seconds. */
 function segmentsIn(cadence: Cadence, seconds: number): number {
-  const { num, den } = cadence.frameRate
-  const frames = (seconds * num) / den
+  const scale = 1e6
   let count = 0
-  for (let frame = 0; frame < frames; frame = nextBoundary(cadence, frame)) count += 1
+  for (let frame = 0; ticksOf(frame, cadence, scale) < seconds * scale; frame = nextBoundary(cadence, frame)) count += 1
   return count
 }
 

@@ -1,10 +1,11 @@
 // In charge of: rules between the fields of one audio profile, and warnings about those without effect.
 // Not in charge of: single fields (requestSchema.ts), the outputs that carry the codec (combinations.ts).
-import { AUDIO_CODECS, audioFileOf, audioRules, type AudioCodec } from '../../codecs.ts'
+import { AUDIO_CODECS, audioCodecOf, audioFileOf, audioRules, type AudioCodec } from '../../codecs.ts'
 import { isSegmented } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
 import { allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
+import { requestsAudioCopy } from './copy.ts'
 import { hasVideo } from './products.ts'
 
 const SAMPLE_RATE = 48_000
@@ -13,13 +14,15 @@ type Draft = Partial<AudioProfileFields>
 
 /** Decision "audio legality": checks the effective channels; the message lists the allowed bitrates. */
 export function checkAudio(profile: Draft, path: string, draft: JobDraft, findings: Findings): void {
-  const { audio_codec: codec, audio_channels: layout, source_stream: stream } = profile
+  const { audio_channels: layout, source_stream: stream } = profile
   // 2.2 source_stream: "Required for audio to be produced."
   if (stream === undefined) {
     const message = `${path} has no source_stream, so it produces no audio; set source_stream to the number of an audio stream of the source, counted from 1`
     findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
   }
-  if (codec === undefined) return
+  // copy.ts checks a copied stream. Its channels and its bitrate are those of the source.
+  if (profile.audio_codec === undefined || (requestsAudioCopy(profile) && draft.copy_if_possible !== true)) return
+  const codec = audioCodecOf(profile.audio_codec)
   checkFile(profile, codec, path, draft, findings)
   checkSamples(profile, codec, path, draft, findings)
   if (profile.dolby_digital_dialnorm && !audioRules(codec).hasDialnorm) {

@@ -24,6 +24,7 @@ import {
 } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
+import { checkCopies, COPY, copiesVideo } from './copy.ts'
 import { checkPieces } from './inputs.ts'
 import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
@@ -32,14 +33,17 @@ import { type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
 
 export function checkCombinations(draft: JobDraft, findings: Findings): void {
   for (const [index, profile] of draft.videoProfiles.entries()) {
-    checkSize(profile, `videoProfiles[${index}]`, draft, findings)
-    checkBitrate(profile, `videoProfiles[${index}]`, draft, findings)
+    if (draft.copy_if_possible === true || !copiesVideo(draft, profile, index)) {
+      checkSize(profile, `videoProfiles[${index}]`, draft, findings)
+      checkBitrate(profile, `videoProfiles[${index}]`, draft, findings)
+    }
     checkAudioSelection(profile, `videoProfiles[${index}]`, draft, findings)
   }
   for (const [index, profile] of draft.audioProfiles.entries()) {
     checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
   }
   checkLoudness(draft, findings)
+  checkCopies(draft, findings)
   checkPieces(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
@@ -63,8 +67,9 @@ function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Jo
   }
   const { width, height } = profile
   if (width === undefined || height === undefined || draft.video_codec === undefined) return
-  if (!fitsCodec(draft.video_codec, width, height)) {
-    const message = `${draft.video_codec} has no level for ${width}x${height}; mpeg2 goes up to 1920x1152`
+  const codec = codecOf(draft.video_codec)
+  if (!fitsCodec(codec, width, height)) {
+    const message = `${videoRules(codec).requestName} has no level for ${width}x${height}; mpeg2 goes up to 1920x1152`
     findings.problem('unsupported_combination', path, message)
   }
 }
@@ -72,7 +77,7 @@ function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Jo
 /** Specification 8 and 7.1: video_bitrate has a minimum by profile and codec. */
 function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
   const { width, height, video_bitrate: bitrate, video_bitrate_mode: mode = 'vbr' } = profile
-  const codec = draft.video_codec
+  const codec = draft.video_codec === undefined ? undefined : codecOf(draft.video_codec)
   if (bitrate === undefined) return
   const field = `${path}.video_bitrate`
   // If the size or the codec is invalid too, a bitrate below the minimum of all of them is still reported.
@@ -157,7 +162,8 @@ function checkContainer(draft: JobDraft, findings: Findings): void {
     refuse('video_codec', `video_codec ${video}`, allowed)
   }
   for (const [index, { audio_codec: codec }] of draft.audioProfiles.entries()) {
-    if (codec === undefined || !isCarried(draft, index)) continue
+    // The codec of a copied stream is known only with the source.
+    if (codec === undefined || codec === COPY || !isCarried(draft, index)) continue
     const file = containerRules(draft.output_container)?.file
     const fits = (each: AudioCodec): boolean =>
       segmented ? hasForm(audioRules(each)) : file == null || audioRules(each).videoFiles.includes(file)

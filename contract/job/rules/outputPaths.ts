@@ -4,7 +4,8 @@ import { parseRoot, rulesOf, type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { isSegmented } from '../../containers.ts'
 import { hasBucketPrefix, outputLocations, type OutputLocation, type OutputLocations } from '../paths/outputLocation.ts'
-import { audioFileOf } from '../../codecs.ts'
+import { AUDIO_CODECS, audioFileOf } from '../../codecs.ts'
+import { COPY } from './copy.ts'
 import { outputPathProblem, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
@@ -74,8 +75,12 @@ function conflictingAudioPath(key: string, directory: OutputLocation | null, dra
   const place = directory.key === '' ? '' : `${directory.key}/`
   const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
   const profile = draft.audioProfiles[Number(match?.[1])]
-  if (profile?.audio_codec === undefined) return null
-  if (match?.[2] !== audioFileOf(profile.audio_codec, profile.audio_container).extension) return null
+  const { audio_codec: codec, audio_container: container } = profile ?? {}
+  if (match === null || codec === undefined) return null
+  // The codec of a copied stream is known only with the source.
+  const possible =
+    codec === COPY ? AUDIO_CODECS.map((each) => audioFileOf(each, undefined)) : [audioFileOf(codec, container)]
+  if (!possible.some(({ extension }) => extension === match[2])) return null
   return `audioProfiles[${match[1]}]`
 }
 

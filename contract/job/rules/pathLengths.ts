@@ -2,7 +2,8 @@
 // what the service puts before it and what derived names add.
 // Not in charge of: allowed characters (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts,
 // allowedOutputs.ts).
-import { audioFileOf } from '../../codecs.ts'
+import { AUDIO_CODECS, audioFileOf } from '../../codecs.ts'
+import { COPY } from './copy.ts'
 import { rulesOf, type Provider } from '../stores/registry.ts'
 import { utf8ByteLength } from '../paths/inputAddress.ts'
 import { isSegmented, isSmooth } from '../../containers.ts'
@@ -88,8 +89,9 @@ function longestKeys(draft: JobDraft, locations: OutputLocations): LongestKey[] 
 }
 
 function longestExtension({ audioProfiles }: JobDraft): string {
-  const extensions = audioProfiles.map(
-    ({ audio_codec: codec = 'aac', audio_container: container }) => audioFileOf(codec, container).extension,
+  const extensions = audioProfiles.flatMap(({ audio_codec: codec = 'aac', audio_container: container }) =>
+    // The codec of a copied stream is known only with the source.
+    (codec === COPY ? AUDIO_CODECS : [codec]).map((each) => audioFileOf(each, container).extension),
   )
   return extensions.reduce((longest, each) => (each.length > longest.length ? each : longest), '')
 }

@@ -136,6 +136,17 @@ const source: Row[] = [
     'node/transcoder/pipeline/cuts.test.ts',
     'SCTE-35 cues; those outside are left out with a warning',
   ),
+  planned('copy_not_possible', 'a copy with a field that changes it', {
+    copy_if_possible: true,
+    picture_transform: 'hflip',
+    videoProfiles: [{ ...SMALL, video_codec: 'copy' }],
+  }),
+  shown(
+    'cut_moved',
+    'copied video that cannot begin at start_seconds',
+    'node/transcoder/pipeline/copies.test.ts',
+    'begins with the key frame before start_seconds',
+  ),
   shown('data_left_out', 'a data stream', REAL, 'a broadcast stream: DVB subtitles and data'),
   shown('dvb_subtitles_left_out', 'DVB subtitles, without ts_profile dvb', REAL),
   shown('dynamic_metadata_left_out', 'HDR10+ or Dolby Vision', 'node/transcoder/plan/hdr.test.ts'),

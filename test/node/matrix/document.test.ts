@@ -13,7 +13,7 @@ const ROWS: readonly Row[] = Object.values(GROUPS).flat()
 describe('values come from the schema', () => {
   const of = (path: string) => VALUES.filter((value) => value.path === path).map(({ value }) => value)
   test.each([
-    ['video_codec', ['h.264', 'mpeg2', 'hevc']],
+    ['video_codec', ['h.264', 'mpeg2', 'hevc', 'copy']],
     ['keep_fps', [true, false]],
     // Bounds, then the default.
     ['audio_volume', [0, 200, 100]],

@@ -9,6 +9,7 @@ import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { printableCommand } from '../../../transcoder/ffmpeg/printableCommand.ts'
 import { FIRST_PIPE_FD, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
+import { surveyVideo } from '../../../transcoder/analysis/surveyVideo.ts'
 import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
@@ -53,7 +54,8 @@ export async function probeAndPlan(
       ? await findCues(source, probed, outputStartSeconds(spec, probed), AbortSignal.timeout(60_000))
       : null
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const media = await measureSource(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const surveyed = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
   return { plan: planJob(spec, media, abilities, cues, logo), cues }
 }
 

@@ -8,6 +8,7 @@ import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { printableCommand } from '../../../transcoder/ffmpeg/printableCommand.ts'
 import { FIRST_PIPE_FD, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
+import { surveyVideo } from '../../../transcoder/analysis/surveyVideo.ts'
 import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
 import type { SourceCues } from '../../../transcoder/plan/streams/cuePlan.ts'
@@ -29,7 +30,8 @@ export async function encodeSegmentStreams(
   const programs = await testFfmpeg()
   const probed = await probeOnce(programs, input, { cwd })
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const media = await measureSource(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const surveyed = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
   const plan = planJob(spec, media, programs.features, cues)
   const listed = plannedPipes(plan)
   runs += 1

@@ -42,6 +42,7 @@ export function jobSpec(change: Partial<JobSpec> = {}): JobSpec {
     expectedAudioStreams: null,
     maxSourceErrors: null,
     allowUpscaling: null,
+    copyIfPossible: false,
     cut: null,
     inputs: null,
     ladder: null,
@@ -79,6 +80,7 @@ export function videoProfile(change: Partial<VideoProfile> = {}): VideoProfile {
     frameRateFactor: '1x',
     audioProfiles: [0],
     progressive: false,
+    copy: false,
     ...change,
   }
 }
@@ -97,6 +99,7 @@ export function audioProfile(change: Partial<AudioProfile> = {}): AudioProfile {
     downmixLfe: null,
     dialnorm: 0,
     optional: false,
+    copy: false,
     ...change,
   }
 }

@@ -22,6 +22,26 @@ export interface CutReading {
 
 /** `seekable`: the source can be read at any position. */
 export function readCut(
+  plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging' | 'videoOffsetSeconds'>> & { hasCaptions?: boolean },
+  seekable: boolean,
+): CutReading {
+  const reading = readPart(plan, seekable)
+  if (reading.cut?.movesClock !== true) return reading
+  const { startSeconds, endSeconds, frames } = reading.cut
+  const offset = startSeconds + (reading.seek === null ? (plan.videoOffsetSeconds ?? 0) : 0)
+  return {
+    seek: [...(reading.seek ?? []), '-itsoffset', (-offset).toFixed(6)],
+    cut: {
+      ...reading.cut,
+      startSeconds: 0,
+      endSeconds: endSeconds === null ? null : endSeconds - startSeconds,
+      frames:
+        frames === null ? null : { ...frames, start: 0, end: frames.end === null ? null : frames.end - frames.start },
+    },
+  }
+}
+
+function readPart(
   plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'>> & { hasCaptions?: boolean },
   seekable: boolean,
 ): CutReading {

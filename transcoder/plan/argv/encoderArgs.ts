@@ -3,16 +3,23 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioCodecs } from '#contract/codecs.ts'
 import { videoEncodings, audioEncodings } from '../codecs.ts'
+import { copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
-import type { AudioPlan, Plan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan, CutPlan, Plan, VideoPlan } from '../model/plan.ts'
+
+/** One argument holds 128 KiB (Linux, MAX_ARG_STRLEN). A frame takes about 35 bytes of an expression, and a time 12. */
+const MAX_LISTED_FRAMES = 2000
 
 /**
  * Key frames at every GOP and at every splice point. A forced key frame restarts the encoder's own GOP count, so the
  * GOP grid is forced as well: one GOP becomes shorter and all others keep their positions.
  */
 function keyFrameArgs(video: VideoPlan): string[] {
-  const { gopFrames, spliceFrames } = video
+  const { gopFrames, spliceFrames, frameRate } = video
+  // The encoder counts its GOPs from each of them.
+  if (spliceFrames.length > MAX_LISTED_FRAMES)
+    return ['-force_key_frames', spliceFrames.map((n) => ((n * frameRate.den) / frameRate.num).toFixed(6)).join(',')]
   const grid = `eq(mod(n,${gopFrames}),0)`
   return ['-force_key_frames', `expr:${spliceFrames.length === 0 ? grid : `${grid}+${frameExpression(spliceFrames)}`}`]
 }
@@ -26,6 +33,7 @@ function frameExpression(frames: readonly number[]): string {
 
 /** Flags for the output's only video stream. `cores`: see ArgvTargets (ffmpegArgs.ts). */
 export function videoEncoderArgs(plan: Plan, video: VideoPlan, cores?: number): string[] {
+  if (video.copied != null) return copyVideoArgs(video, plan.cut)
   return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, cores), ...colorTagArgs(video)]
 }
 
@@ -165,7 +173,13 @@ function sampleFormatArgs({ codec, bitDepth }: AudioPlan, position: number): str
 }
 
 /** Flags for the output's audio stream number `position`. */
-export function audioEncoderArgs(audio: AudioPlan, position: number): string[] {
+export function audioEncoderArgs(
+  audio: AudioPlan,
+  position: number,
+  cut: CutPlan | null | undefined,
+  holder: AudioHolder,
+): string[] {
+  if (audio.copied != null) return copyAudioArgs(audio, position, cut, holder)
   return [
     ...[`-c:a:${position}`, audioEncoder(audio)],
     ...(hasBitrate(audio) ? [`-b:a:${position}`, `${audio.bitrateKbps}k`] : sampleFormatArgs(audio, position)),

@@ -3,11 +3,12 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
+import { copyEndArgs } from './copyArgs.ts'
 import { readCut } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
-import { audioPad, videoPad } from '../streams/programSelection.ts'
+import { audioPad, audioSpecifier, videoPad, videoSpecifier } from '../streams/programSelection.ts'
 import { joinedFrameFilters, joinedInputArgs } from './pieceArgs.ts'
 import { isMp4 } from '../forms.ts'
 import { plannedFiles } from '../model/plannedFiles.ts'
@@ -75,7 +76,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ]),
     // The same decode serves the audio files. They follow the outputs (plannedFiles.ts).
     ...plan.audioFiles.flatMap((file, position) => [
-      ...audioFileArgs(file, position),
+      ...audioFileArgs(plan, file, position),
       ...threads,
       fileTarget(ends.outputs[plan.outputs.length + position]),
     ]),
@@ -114,9 +115,11 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
         plan,
         output.map(({ encode }) => encode),
         [
-          ...output.flatMap(({ encode, position }) => (encode.video === null ? [] : [`v${position}`])),
           ...output.flatMap(({ encode, position }) =>
-            encode.audio.map((_track, trackIndex) => `a${position}_${trackIndex}`),
+            encode.video === null ? [] : [videoSource(plan, encode.video, position)],
+          ),
+          ...output.flatMap(({ encode, position }) =>
+            encode.audio.map((track, trackIndex) => audioSource(plan, track, `a${position}_${trackIndex}`)),
           ),
         ],
         ({ rendition }, form) =>
@@ -146,6 +149,15 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
   ]
 }
 
+/** Where ffmpeg takes a stream from: its filters, or the source. */
+function videoSource(plan: Plan, video: VideoPlan, position: number): string {
+  return video.copied == null ? `[v${position}]` : videoSpecifier(plan.pids)
+}
+
+function audioSource(plan: Plan, track: AudioPlan, label: string): string {
+  return track.copied == null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
+}
+
 /** What the filter graph feeds: the outputs, or the renditions of segmented output. */
 function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; trimmed: boolean }[] {
   return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : plannedEncodes(plan)
@@ -157,7 +169,9 @@ function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]
  */
 function filterGraphs(plan: Plan): string[] {
   const wanted = muxedEncodes(plan)
-  const videoBranches = wanted.flatMap(({ video }, position) => (video === null ? [] : [{ video, position }]))
+  const videoBranches = wanted.flatMap(({ video }, position) =>
+    video === null || video.copied != null ? [] : [{ video, position }],
+  )
   const video = videoBranches.map(({ video, position }) => ({
     filters: videoFilters(plan, video),
     label: video.logo === null ? `v${position}` : `b${position}`,
@@ -171,7 +185,7 @@ function filterGraphs(plan: Plan): string[] {
       })),
     ),
     ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
-  ]
+  ].filter(({ track }) => track.copied == null)
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
@@ -222,24 +236,31 @@ function logoInput(plan: Plan, ends: ArgvTargets): string[] {
 function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: number | undefined): string[] {
   const captions = isMp4(output.container) ? tx3gTracks(plan) : []
   return [
-    ...['-map', `[v${position}]`],
-    ...output.audio.flatMap((_track, trackIndex) => ['-map', `[a${position}_${trackIndex}]`]),
+    ...['-map', videoSource(plan, output.video, position)],
+    ...output.audio.flatMap((track, trackIndex) => ['-map', audioSource(plan, track, `a${position}_${trackIndex}`)]),
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     ...tx3gMaps(captions, sourceCount(plan) + (hasLogo(plan) ? 1 : 0)),
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...videoEncoderArgs(plan, output.video, cores),
-    ...output.audio.flatMap(audioEncoderArgs),
+    ...output.audio.flatMap((track, trackIndex) => audioEncoderArgs(track, trackIndex, plan.cut, output.container)),
+    ...tailOf(plan, [output.video, ...output.audio]),
     ...subtitles(plan),
     ...tx3gArgs(captions),
     ...muxers[output.container](output),
   ]
 }
 
-function audioFileArgs(file: AudioFilePlan, position: number): string[] {
+/** Nothing after the part is read for copied streams. */
+function tailOf(plan: Plan, streams: readonly (VideoPlan | AudioPlan)[]): string[] {
+  return streams.some(({ copied }) => copied != null) ? copyEndArgs(plan.cut) : []
+}
+
+function audioFileArgs(plan: Plan, file: AudioFilePlan, position: number): string[] {
   return [
-    ...['-map', `[f${position}]`, '-map_metadata', '-1', '-map_chapters', '-1'],
-    ...audioEncoderArgs(file.audio, 0),
+    ...['-map', audioSource(plan, file.audio, `f${position}`), '-map_metadata', '-1', '-map_chapters', '-1'],
+    ...audioEncoderArgs(file.audio, 0, plan.cut, isMp4(file.container) ? 'mp4' : 'frames'),
+    ...tailOf(plan, [file.audio]),
     ...['-fflags', '+bitexact'],
     ...audioMuxers[file.container](file),
   ]

@@ -130,7 +130,7 @@ function limitedRangeGrey({ picture: { hdr } }: FrameSource, percent: number): s
 }
 
 export function audioFilters(audio: AudioPlan, part: CutPlan | null = null): string[] {
-  const { mix: gains = defaultMix(audio.channels), silenceUntilSeconds = 0 } = audio
+  const { mix: gains = defaultMix(audio.channels === 6 ? 6 : 2), silenceUntilSeconds = 0 } = audio
   const [aligned, ...mixed] = panFilter(audio.sampleRate, gains, audioEncodings[audio.codec].surrounds)
   const silence = silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${silenceUntilSeconds}`]
   const cut = audioCutFilters(part, audio.sampleRate)

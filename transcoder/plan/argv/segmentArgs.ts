@@ -4,6 +4,7 @@
 // (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
+import { copyEndArgs } from './copyArgs.ts'
 import { copyCutArgs } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
@@ -40,6 +41,12 @@ export function plannedEncodes(plan: Plan): SegmentEncode[] {
   for (const [rendition, each] of (plan.packaging?.renditions ?? []).entries()) {
     const { video, audio, forms } = each
     const encode = { rendition, video, audio, audioOf: null, forms, trimmed: false }
+    // No work is shared, so that each muxer converts the copied packets as it needs them.
+    if (video?.copied != null) {
+      for (const form of forms)
+        encodes.push({ ...encode, forms: [form], audio: segmentForms[form].carriesAudio ? audio : [] })
+      continue
+    }
     if (each.kind === 'audio') {
       encodes.push(...audioEncodes(each).map((part) => ({ ...encode, ...part })))
       continue
@@ -60,7 +67,8 @@ export function encodesPerProcess(plan: Plan): { encode: SegmentEncode; position
     .map((first) => [first, ...encodes.filter(({ encode }) => encode.audioOf === first.position)])
 }
 
-function audioEncodes({ forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | 'trimmed'>[] {
+function audioEncodes({ audio, forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | 'trimmed'>[] {
+  if (audio.some(({ copied }) => copied != null)) return forms.map((form) => ({ forms: [form], trimmed: false }))
   const fragmented = forms.filter((form) => !segmentForms[form].carriesAudio)
   return [
     ...(fragmented.length === 0 ? [] : [{ forms: fragmented, trimmed: true }]),
@@ -72,7 +80,7 @@ export function encoderDelayTrim(audio: AudioPlan): string[] {
   return [`atrim=start_sample=${audioEncodings[audio.codec].delaySamples}`, 'asetpts=PTS-STARTPTS']
 }
 
-/** `maps` are the labels of the filtered streams, video first. `pipe` gives the target of each form of a rendition. */
+/** `maps` are the filtered and the copied streams, video first. `pipe` gives the target of each form of a rendition. */
 export function segmentArgs(
   plan: Plan,
   encodes: readonly SegmentEncode[],
@@ -87,14 +95,19 @@ export function segmentArgs(
   )
   const [first, ...more] = targets
   if (first === undefined) return []
+  // Audio beside video is in transport streams only.
+  const holder = first.encode.video !== null || segmentForms[first.form].carriesAudio ? 'ts' : 'fragments'
   return [
-    ...maps.flatMap((label) => ['-map', `[${label}]`]),
+    ...maps.flatMap((map) => ['-map', map]),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...encodes.flatMap((encode, streamIndex) => {
       const flags = videoArgs(plan, encode, cores)
       return isOnly ? flags : withSpecifier(flags, `v:${streamIndex}`)
     }),
-    ...audio.flatMap(audioEncoderArgs),
+    ...audio.flatMap((track, position) => audioEncoderArgs(track, position, plan.cut, holder)),
+    ...([...audio, ...encodes.map(({ video }) => video)].some((stream) => stream?.copied != null)
+      ? copyEndArgs(plan.cut)
+      : []),
     ...(more.length === 0
       ? [
           ...Object.entries(muxer(first.form, first.encode)).flatMap(([name, value]) => [`-${name}`, value]),
@@ -139,6 +152,8 @@ function teeSlave(options: Record<string, string>, target: string): string {
 
 /** Options of one muxer. No value contains a character that is special to tee. */
 function muxer(form: SegmentForm, { video, audio }: SegmentEncode): Record<string, string> {
+  // Copied audio seldom has a packet that begins at 0: its first fragment keeps its time.
+  const isCopied = video === null && audio.some(({ copied }) => copied != null)
   const common = {
     // Leave out tool versions and dates, so that the same plan gives the same bytes.
     fflags: '+bitexact',
@@ -155,17 +170,17 @@ function muxer(form: SegmentForm, { video, audio }: SegmentEncode): Record<strin
         f: 'mp4',
         // The fragments' time stamps are presentation times: the first offset is 0 and there is no edit list, as cmaf
         // implies. The header of ac3 can be written only after its first frame.
-        movflags: `+cmaf${fragments}+negative_cts_offsets+skip_trailer${video === null ? '+delay_moov' : ''}`,
+        movflags: `+cmaf${fragments}+negative_cts_offsets+skip_trailer${video === null ? '+delay_moov' : ''}${isCopied ? '+frag_discont' : ''}`,
         use_editlist: '0',
       }
     case 'smooth':
       return {
         ...common,
         f: 'ismv',
-        movflags: `${fragments}+negative_cts_offsets+skip_trailer`,
+        movflags: `${fragments}+negative_cts_offsets+skip_trailer${isCopied ? '+delay_moov' : ''}`,
         use_editlist: '0',
         // Otherwise the encoder's delay would lie before 0. The composition offsets make video begin at 0.
-        ...(video === null ? { avoid_negative_ts: 'make_zero' } : {}),
+        ...(video === null && !isCopied ? { avoid_negative_ts: 'make_zero' } : {}),
       }
     case 'ts':
       return mpegtsOptions(common, LEAD_SECONDS)
@@ -224,6 +239,8 @@ export function subtitleArgs(plan: Pick<Plan, 'cut'>, stream: number, target: st
 export function captionArgs(plan: Pick<Plan, 'cut' | 'pids'>, target: string): string[] {
   return [
     ...['-map', videoSpecifier(plan.pids), '-map_metadata', '-1', '-map_chapters', '-1', '-c:v', 'copy', '-copyinkf:v'],
+    // Times stay positive on this clock, and begin with the part.
+    ...(plan.cut?.movesClock === true ? ['-copypriorss:v', '0'] : []),
     ...copyCutArgs(plan.cut),
     ...encoderStreamArgs,
     target,

@@ -3,6 +3,7 @@
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
 import { carriedProfiles } from './carriedProfiles.ts'
 import { audioEncodings } from '../codecs.ts'
+import { copiedAudio } from '../copy/copiedStreams.ts'
 import { planDialnorm } from './dialnorm.ts'
 import { planChannelMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
@@ -49,6 +50,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     )
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
+  if (audio.copy) return copiedAudio({ ...audio, sourceStream: stream.number }, stream, language)
   const mix = context.follow(planChannelMix(audio, stream))
   const loudness = planLoudness(context, { stream, mix })
   const normalisedLufs = loudness === null ? null : spec.loudnessLufs

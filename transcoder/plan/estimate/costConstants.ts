@@ -15,6 +15,8 @@ export const SCALE = 0.0006
 /** Per million pixels of the source. */
 export const DEINTERLACE = 0.0024
 export const TONE_MAP = 0.025
+/** Per second and Mb/s of copied video: read, listed, packaged, hashed and sent. */
+export const COPY = 0.003
 /** Per track and second of audio: decoding, resampling and encoding. */
 export const AUDIO_SECONDS = 0.02
 

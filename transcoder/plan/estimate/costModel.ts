@@ -10,6 +10,7 @@ import { toNumber } from '../../formats/rational.ts'
 import { plannedEncodes } from '../argv/segmentArgs.ts'
 import {
   AUDIO_SECONDS,
+  COPY,
   CPU_SPREAD,
   DECODE_OTHER,
   DEINTERLACE,
@@ -46,6 +47,11 @@ function audioKbps(tracks: readonly AudioPlan[]): { low: number; likely: number 
   }
 }
 
+/** The rate of a copied video was measured. */
+function leastShare({ mode, copied }: VideoPlan): number {
+  return copied == null ? MIN_VIDEO_SHARE[mode] : 0.95
+}
+
 /** Bytes of an output. `high` is the size that the service itself assumes. null where the length is unknown. */
 export function outputBytes(output: OutputPlan, seconds: number | null): EstimateRange | null {
   if (seconds === null) return null
@@ -59,7 +65,7 @@ export function outputBytes(output: OutputPlan, seconds: number | null): Estimat
       muxRateKbps ??
         (video.bitrateKbps * LIKELY_VIDEO_SHARE[video.mode] + audioRate.likely) * fileRules[output.container].overhead,
     )
-  const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * MIN_VIDEO_SHARE[video.mode] + audioRate.low)
+  const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * leastShare(video) + audioRate.low)
   return rounded({ low: least, likely: Math.min(likely, output.expectedBytes), high: output.expectedBytes })
 }
 
@@ -83,7 +89,7 @@ export function renditionBytes(rendition: RenditionPlan, seconds: number | null)
     const audioRate = audioKbps(video === null || segmentForms[form].carriesAudio ? audio : [])
     const container = fileRules[segmentForms[form].container].overhead
     const videoKbps = video === null ? 0 : video.bitrateKbps
-    const least = videoKbps * (video === null ? 0 : MIN_VIDEO_SHARE[video.mode]) + audioRate.low
+    const least = videoKbps * (video === null ? 0 : leastShare(video)) + audioRate.low
     const likely = videoKbps * (video === null ? 0 : LIKELY_VIDEO_SHARE[video.mode]) + audioRate.likely
     total.low += kbpsToBytes(seconds, least)
     total.likely += kbpsToBytes(seconds, likely * container)
@@ -111,20 +117,26 @@ export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
       ? 0
       : (video.width * video.height * (video.frameRate === null ? ASSUMED_RATE : toNumber(video.frameRate))) / MEGAPIXEL
   const known = videoCodecOfSource(video?.codec ?? '')
-  const decode = sourcePixels * (known === null ? DECODE_OTHER : videoEncodings[known].decodeSeconds)
   const encodes = [...plan.outputs, ...plannedEncodes(plan)]
+  const isDecoded = encodes.some(({ video: each }) => each !== null && each.copied == null)
+  const hasFrames = isDecoded || plan.packaging?.thumbnails != null
+  const decode = !hasFrames ? 0 : sourcePixels * (known === null ? DECODE_OTHER : videoEncodings[known].decodeSeconds)
   const videoCpu = encodes.reduce(
     (sum, { video: each }) => sum + (each === null ? 0 : cpuSecondsPerVideoSecond(each, sourcePixels)),
     0,
   )
-  const toneMapped = plan.picture.conversion === 'none' ? 0 : sourcePixels * TONE_MAP
+  const toneMapped = plan.picture.conversion === 'none' || !hasFrames ? 0 : sourcePixels * TONE_MAP
   const audioTracks = [...encodes.flatMap(({ audio }) => audio), ...plan.audioFiles.map((file) => file.audio)]
   // Loudness is measured in a separate pass.
-  const tracks = audioTracks.reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
+  const tracks = audioTracks
+    .filter(({ copied }) => copied == null)
+    .reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
   return decode + videoCpu + toneMapped + tracks * AUDIO_SECONDS
 }
 
 function cpuSecondsPerVideoSecond(video: VideoPlan, sourcePixels: number): number {
+  // Listing its packets, and writing them.
+  if (video.copied != null) return (video.bitrateKbps * COPY) / 1000
   const pixels = (video.width * video.height * toNumber(video.frameRate)) / MEGAPIXEL
   const fields = video.deinterlace === 'none' ? 0 : sourcePixels * DEINTERLACE
   return pixels * videoEncodings[video.codec].encodeSeconds[video.quality] + (pixels + sourcePixels) * SCALE + fields

@@ -50,7 +50,9 @@ function audioText(track: AudioPlan): string {
 }
 
 export function describeAudio(track: AudioPlan): string {
-  return `Audio: ${audioText(track)}${levelText(track)}.`
+  return track.copied == null
+    ? `Audio: ${audioText(track)}${levelText(track)}.`
+    : `Audio: copied, ${track.codec} with ${track.channels} channels at about ${track.bitrateKbps} kbps, ${track.sampleRate} Hz, from source stream ${track.sourceStream}.`
 }
 
 function levelText({ loudness, volumePercent }: AudioPlan): string {
@@ -66,6 +68,7 @@ export function describeOutput(
   silence = 'No audio.',
 ): string[] {
   const { video, audio } = output
+  if (video.copied != null) return describeCopy(video, audio, plan, silence)
   const { presets } = videoEncodings[video.codec]
   const preset = presets === null ? '' : ` (preset ${presets[video.quality]})`
   const rate = toNumber(video.frameRate)
@@ -99,11 +102,20 @@ export function describeOutput(
   return sentences
 }
 
+function describeCopy(video: VideoPlan, audio: readonly AudioPlan[], plan: Plan, silence: string): string[] {
+  const rate = number(toNumber(video.frameRate))
+  return [
+    `The source’s video is copied: ${videoCodecs[video.codec].requestName}, ${video.width} × ${video.height}, ${rate} frames per second, ${SCAN_TEXT[video.scan]}, ${video.bitrateKbps} kbps on average with peaks of ${video.maxKbps}; ${video.copied?.description ?? ''}`,
+    ...(audio.length === 0 ? [silence] : audio.map(describeAudio)),
+    ...(plan.cues === null ? [] : [`SCTE-35 cues on PID ${plan.cues.pid}.`]),
+  ]
+}
+
 export function describeRendition(rendition: RenditionPlan, plan: Plan, packaging: PackagingPlan): string[] {
   const { video, audio, audioRenditions: apart } = rendition
   const silence = apart.length === 0 ? 'No audio.' : `Audio is separate: ${apart.join(', ')}.`
   return [
     ...(video === null ? audio.map(describeAudio) : describeOutput({ video, audio, muxRateKbps: null }, plan, silence)),
-    `Segments of ${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => segmentForms[form].title).join(' and ')}.`,
+    `Segments of ${rendition.segmentStarts == null ? '' : 'at most '}${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => segmentForms[form].title).join(' and ')}.`,
   ]
 }

@@ -117,6 +117,7 @@ function videoReport(video: VideoPlan): PlannedFile['video'] {
   const isFramed = video.pictureWidth < video.width || video.pictureHeight < video.height
   return {
     codec: video.codec,
+    copied: video.copied != null,
     width: video.width,
     height: video.height,
     sample_aspect_ratio: ratioText(video.sar),
@@ -140,6 +141,7 @@ function videoReport(video: VideoPlan): PlannedFile['video'] {
 function trackReport(track: AudioPlan): PlannedFile['audio'][number] {
   return {
     codec: track.codec,
+    copied: track.copied != null,
     channels: track.channels,
     bitrate_kbps: track.bitrateKbps,
     sample_rate: track.sampleRate,

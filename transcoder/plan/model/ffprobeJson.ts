@@ -37,6 +37,7 @@ interface ProbeStream {
   channels?: number
   channel_layout?: string
   sample_rate?: string
+  bit_rate?: string
   disposition?: Record<string, number>
   tags?: Record<string, string>
   side_data_list?: { side_data_type?: string; rotation?: number | string }[]
@@ -178,6 +179,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     channels: stream.channels ?? 0,
     channelLayout: nonEmpty(stream.channel_layout),
     sampleRate: positive(stream.sample_rate) ?? 0,
+    ...(positive(stream.bit_rate) === null ? {} : { bitrateKbps: Math.ceil(positive(stream.bit_rate)! / 1000) }),
     language: stream.tags?.['language'] ?? null,
     dialnorm: null,
     downmixLevels: null,

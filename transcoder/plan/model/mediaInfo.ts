@@ -4,6 +4,7 @@
 import type { DownmixLevels } from '../../formats/ac3.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { Rational } from '../../formats/rational.ts'
+import type { VideoSurvey } from './videoSurvey.ts'
 
 /**
  * Numbers of frames by type, as ffmpeg's idet filter detects it from their lines, among the first frames of the source.
@@ -77,6 +78,8 @@ export interface VideoStream {
   /** Seconds on the file's clock; null where unknown. */
   startSeconds: number | null
   durationSeconds: number | null
+  /** Missing where the job does not copy the video, or where it was not possible (transcoder/analysis/surveyVideo.ts). */
+  survey?: VideoSurvey
 }
 
 /** One stream's loudness in one mix (ITU-R BS.1770). */
@@ -100,6 +103,8 @@ export interface AudioStream {
   channels: number
   channelLayout: string | null
   sampleRate: number
+  /** As the container or the frames state it; missing = not stated. */
+  bitrateKbps?: number
   language: string | null
   /**
    * Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or it was not read

@@ -122,13 +122,25 @@ export interface VideoPlan extends Geometry {
   logo: LogoPlan | null
   /** CEA-608/708 in the video is carried over; false = removed, because this frame rate would garble it. */
   captions: boolean
+  /** The source's video as it is; null or missing = it is encoded. The values above then describe the source. */
+  copied?: CopiedVideo | null | undefined
+}
+
+export interface CopiedVideo {
+  /** What was found in the source, as a sentence. */
+  description: string
+  frames: number
+  /** After the first frame in decoding order; they are left out, because they refer to the GOP before a cut. */
+  leadingFrames: number
+  /** The longest time from one frame to the next. */
+  frameSeconds: number
 }
 
 export interface AudioPlan {
   /** Position in `audioProfiles`. */
   profile: number
   codec: AudioCodec
-  channels: 2 | 6
+  channels: number
   bitrateKbps: number
   sampleRate: number
   /** 1-based index among the source's audio streams. */
@@ -155,6 +167,13 @@ export interface AudioPlan {
   dialnorm: number | null
   /** Bits of a sample of flac and pcm; missing or null for the other codecs. */
   bitDepth?: 16 | 24 | null | undefined
+  /** The source's stream as it is; null or missing = it is encoded. */
+  copied?: CopiedAudio | null | undefined
+}
+
+export interface CopiedAudio {
+  /** Duration of one packet. */
+  frameSeconds: number
 }
 
 export interface OutputPlan {
@@ -236,6 +255,17 @@ export interface RenditionPlan {
    * the video is cut. Without video: samples per segment.
    */
   segmentFrames: number
+  /**
+   * The frames at which segments begin, and their times, where a copied rendition decides; null or missing = the rule
+   * above.
+   */
+  segmentStarts?: SegmentStarts | null | undefined
+}
+
+export interface SegmentStarts {
+  /** Ascending, from 0. */
+  frames: number[]
+  seconds: number[]
 }
 
 export interface ThumbnailPlan {
@@ -330,6 +360,11 @@ export interface CutPlan {
   frames: { rate: Rational; start: number; end: number | null } | null
   /** The place from which times count on ffmpeg's clock; null = the source is decoded from its beginning. */
   seekOriginSeconds: number | null
+  /**
+   * ffmpeg's clock is 0 where the part begins, so that copied streams begin there as well. Missing = its filters count
+   * from the beginning of what is read.
+   */
+  movesClock?: boolean | undefined
 }
 
 export interface Plan {

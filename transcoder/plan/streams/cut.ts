@@ -1,56 +1,32 @@
 // In charge of: start_seconds and end_seconds: the part of a source that a job uses, exact to the frame, and the source as
 // it looks to every later decision: it begins and ends with that part.
 // Not in charge of: the arguments (argv/cutArgs.ts), the cues of the part (formats/scte35/cutCues.ts).
-import type { CutTime } from '#contract/job/cutTime.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { TaskError } from '#contract/taskError.ts'
-import { toNumber, type Rational } from '../../formats/rational.ts'
+import type { Rational } from '../../formats/rational.ts'
 import type { AudioStream, MediaInfo, SourceCut, VideoStream } from '../model/mediaInfo.ts'
 import type { CutPlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
-import { sourceRate } from '../video/frameRate.ts'
-import { fileStart, outputDuration, outputStartSeconds, usedAudioStreams } from './outputTiming.ts'
+import { videoVerdict } from '../copy/videoVerdict.ts'
+import { fileStart, outputStartSeconds } from './outputTiming.ts'
+import { requestedPart } from './requestedPart.ts'
 
 /** Containers with an index of their frames: ffmpeg finds the key frame before a time exactly. */
 const INDEXED = new Set(['mov', 'mp4', 'matroska', 'webm'])
-/** The frame rates for which drop-frame timecodes exist (SMPTE ST 12-1), and the numbers dropped in a minute. */
-const DROPPED_NUMBERS: readonly { rate: Rational; dropped: number }[] = [
-  { rate: { num: 30_000, den: 1001 }, dropped: 2 },
-  { rate: { num: 60_000, den: 1001 }, dropped: 4 },
-]
+/** Earlier, the copied video begins with its first frame. */
+const SAME_SECONDS = 0.002
 
-/** The source as the job uses it. Throws cut_outside_source, or unsupported_combination for a timecode. */
+/**
+ * The source as the job uses it; copied video can begin with a key frame only. Throws cut_outside_source, or
+ * unsupported_combination for a timecode.
+ */
 export function cutSource(spec: JobSpec, media: MediaInfo): MediaInfo {
-  if (spec.cut === null || media.cut !== undefined) return media
-  const rate = media.video === null ? null : sourceRate(spec, media.video).value
-  const timecodes = rate ?? (media.unusedVideo === undefined ? null : sourceRate(spec, media.unusedVideo).value)
-  const place = (time: CutTime, field: string): number => {
-    const wanted = time.kind === 'seconds' ? time.seconds : timecodeSeconds(time, timecodes, field)
-    // On the grid of the source's frames; audio alone is cut between any two samples.
-    return rate === null ? wanted : (Math.round(wanted * toNumber(rate)) * rate.den) / rate.num
-  }
-  const begin = outputStartSeconds(spec, media)
-  const length = outputDuration(media, measuredStreams(spec, media), begin)
-  const frameSeconds = rate === null ? 0 : rate.den / rate.num
-  const startSeconds = place(spec.cut.start, 'start_seconds')
-  const end = spec.cut.end === null ? null : place(spec.cut.end, 'end_seconds')
-  if (length !== null && startSeconds > length - frameSeconds / 2)
-    throw new TaskError(
-      'cut_outside_source',
-      `start_seconds is ${shown(startSeconds)} s, but the source lasts only ${shown(length)} s.`,
-      { field: 'start_seconds', details: { start_seconds: startSeconds, source_seconds: length } },
-    )
-  if (end !== null && end <= startSeconds)
-    throw new TaskError(
-      'cut_outside_source',
-      'Between start_seconds and end_seconds there is no frame of the source.',
-      {
-        field: 'end_seconds',
-        details: { start_seconds: startSeconds, end_seconds: end },
-      },
-    )
-  const isBeyond = end !== null && length !== null && end > length + frameSeconds / 2
-  return applyCut(spec, media, { startSeconds, endSeconds: isBeyond ? null : end, endsAfterSource: isBeyond })
+  if (media.cut !== undefined) return media
+  const wanted = requestedPart(spec, media)
+  const verdict = videoVerdict(spec, media)
+  if (verdict?.copies !== true) return applyCut(spec, media, wanted)
+  const { startSeconds, endSeconds } = verdict.part
+  if (wanted === null && startSeconds < SAME_SECONDS) return media
+  return applyCut(spec, media, { startSeconds, endSeconds, endsAfterSource: wanted?.endsAfterSource ?? false })
 }
 
 /** The source as an earlier attempt planned it. */
@@ -102,38 +78,11 @@ export function planCut(context: PlanContext, rate: Rational | null): CutPlan | 
     rate === null
       ? null
       : { rate, start: frame(startSeconds, rate), end: endSeconds === null ? null : frame(endSeconds, rate) }
-  return { startSeconds, endSeconds, frames, seekOriginSeconds }
+  // Copied streams have no filter that cuts them.
+  const movesClock = hasCopies(context.spec)
+  return { startSeconds, endSeconds, frames, seekOriginSeconds, ...(movesClock ? { movesClock } : {}) }
 }
 
-/** The streams that limit a cut. */
-function measuredStreams(spec: JobSpec, { video, unusedVideo, audio }: MediaInfo): (VideoStream | AudioStream)[] {
-  if (video !== null) return [video]
-  if (unusedVideo === undefined) return []
-  const used = usedAudioStreams(spec)
-  return audio.filter(({ number }) => used.includes(number))
-}
-
-function timecodeSeconds(
-  { seconds, frame, dropFrame }: Extract<CutTime, { kind: 'timecode' }>,
-  rate: Rational | null,
-  field: string,
-): number {
-  const refuse = (why: string): TaskError =>
-    new TaskError('unsupported_combination', `${field} is a timecode, but ${why}`, { field })
-  if (rate === null) throw refuse('the source has no video; give it in seconds.')
-  const nominal = Math.round(toNumber(rate))
-  if (frame >= nominal) throw refuse(`a second of the source has the frames 0 to ${nominal - 1} only.`)
-  if (!dropFrame) return ((seconds * nominal + frame) * rate.den) / rate.num
-  const counted = DROPPED_NUMBERS.find((each) => each.rate.num * rate.den === rate.num * each.rate.den)
-  if (counted === undefined)
-    throw refuse('drop-frame timecodes (with ";") exist at 29.97 and 59.94 frames per second only.')
-  const minutes = Math.floor(seconds / 60)
-  if (seconds % 60 === 0 && minutes % 10 !== 0 && frame < counted.dropped)
-    throw refuse(`drop-frame counting leaves out frame ${frame} at the beginning of this minute.`)
-  const dropped = counted.dropped * (minutes - Math.floor(minutes / 10))
-  return ((seconds * nominal + frame - dropped) * rate.den) / rate.num
-}
-
-function shown(seconds: number): string {
-  return String(Number(seconds.toFixed(3)))
+function hasCopies({ video, audio }: JobSpec): boolean {
+  return [...video, ...audio].some(({ copy }) => copy)
 }

@@ -23,8 +23,8 @@ export class CmafVideoCutter implements Cutter {
   /** Searches for an IDR picture in the first sample of the current fragment. */
   #scan: NalLengthScanner | null = null
   #scanLeft = 0
-  /** End time of the frames read so far. */
-  #time = 0
+  /** The time until which the frames read so far are shown. */
+  #until = 0
 
   constructor(cadence: Cadence) {
     this.#cadence = cadence
@@ -44,7 +44,7 @@ export class CmafVideoCutter implements Cutter {
     this.#reader.end()
     if (this.#moof !== null || this.#segment === null)
       throw new FormatError('cut off', 'The encoder’s stream ends before its first frame.')
-    return [this.#close()]
+    return [this.#close(this.#until)]
   }
 
   #box(name: string, bytes: Uint8Array, cuts: CutEvent[]): void {
@@ -66,7 +66,7 @@ export class CmafVideoCutter implements Cutter {
       throw new FormatError('damaged', 'The size of a movie fragment differs from the size of its samples.')
     const [first] = fragment.samples
     const start = fragment.decodeTime + first!.offset
-    if (this.#segment !== null && this.#frames === this.#segment.end) cuts.push(this.#close())
+    if (this.#segment !== null && this.#frames === this.#segment.end) cuts.push(this.#close(start))
     this.#segment ??= {
       firstFrame: this.#frames,
       end: nextBoundary(this.#cadence, this.#frames),
@@ -100,7 +100,11 @@ export class CmafVideoCutter implements Cutter {
     const { samples, decodeTime } = this.#fragment!
     this.#frames += samples.length
     if (this.#frames > segment.end) throw missingKeyFrame(segment.end)
-    this.#time = samples.reduce((sum, { duration }) => sum + duration, decodeTime)
+    let time = decodeTime
+    for (const { duration, offset } of samples) {
+      this.#until = Math.max(this.#until, time + offset + duration)
+      time += duration
+    }
     this.#moof = null
   }
 
@@ -109,10 +113,10 @@ export class CmafVideoCutter implements Cutter {
     cuts.push({ kind: 'media', bytes })
   }
 
-  #close(): CutEvent {
+  #close(until: number): CutEvent {
     const { start, firstFrame, keys } = this.#segment!
     this.#segment = null
-    return { kind: 'end', start, duration: this.#time - start, frames: this.#frames - firstFrame, keys }
+    return { kind: 'end', start, duration: until - start, frames: this.#frames - firstFrame, keys }
   }
 }
 

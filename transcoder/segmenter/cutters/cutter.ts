@@ -1,6 +1,7 @@
 // In charge of: where segments end, and the events that a cutter emits.
 // Not in charge of: cutting (the other files here), storing segments (segmentWriter.ts).
 import type { Rational } from '../../formats/rational.ts'
+import type { SegmentStarts } from '../../plan/model/plan.ts'
 
 /** Where the segments of one presentation end, counted in frames of one of its video renditions. */
 export interface Cadence {
@@ -9,6 +10,8 @@ export interface Cadence {
   /** Segments also end before these frames. Ascending. The regular boundaries do not move (nextBoundary). */
   spliceFrames: readonly number[]
   frameRate: Rational
+  /** The boundaries and their times, where a copied rendition decides; then the rule above applies only after the last. */
+  starts?: SegmentStarts
 }
 
 /** A regular boundary is left out if it is nearer to a splice point than this share of a full segment. */
@@ -20,7 +23,8 @@ const MERGE_SHARE = 1 / 8
  * players.
  * Distances are relative to a segment, so that renditions of different frame rates agree.
  */
-export function nextBoundary({ segmentFrames, spliceFrames }: Cadence, start: number): number {
+export function nextBoundary({ segmentFrames, spliceFrames, starts }: Cadence, start: number): number {
+  if (starts !== undefined) return starts.frames.find((frame) => frame > start) ?? start + segmentFrames
   const splice = spliceFrames.find((frame) => frame > start)
   for (let at = (Math.floor(start / segmentFrames) + 1) * segmentFrames; ; at += segmentFrames) {
     if (splice !== undefined && splice <= at) return splice
@@ -35,9 +39,22 @@ export function isShortTail(tail: number, full: number): boolean {
   return tail < full * TAIL_SHARE
 }
 
-/** The time of a frame in ticks, exact except for the rounding to one tick. */
-export function ticksOf(frame: number, { frameRate }: Pick<Cadence, 'frameRate'>, timescale: number): number {
-  return Math.round((frame * frameRate.den * timescale) / frameRate.num)
+/** The time of a boundary in ticks, exact except for the rounding to one tick. */
+export function ticksOf(
+  frame: number,
+  { frameRate, starts }: Pick<Cadence, 'frameRate' | 'starts'>,
+  timescale: number,
+): number {
+  const ticks = (frames: number): number => (frames * frameRate.den * timescale) / frameRate.num
+  if (starts === undefined) return Math.round(ticks(frame))
+  // Frames of a copied video may have different durations.
+  const at = starts.frames.findLastIndex((each) => each <= frame)
+  return Math.round((starts.seconds[at] ?? 0) * timescale + ticks(frame - (starts.frames[at] ?? 0)))
+}
+
+/** The duration of a frame in ticks. */
+export function frameTicks({ frameRate }: Pick<Cadence, 'frameRate'>, timescale: number): number {
+  return Math.round((frameRate.den * timescale) / frameRate.num)
 }
 
 /** The position of a key frame in its segment. `start` in ticks; bytes from the segment's beginning. */

@@ -6,7 +6,15 @@ import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, isPayloadStart }
 import { SectionAssembler } from '../../formats/mpegts/section.ts'
 import { isVideo, readPat, readPmt, type ProgramMap } from '../../formats/mpegts/programTables.ts'
 import { concatBytes } from '../../formats/concatBytes.ts'
-import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
+import {
+  frameTicks,
+  nextBoundary,
+  ticksOf,
+  type Cadence,
+  type CutEvent,
+  type Cutter,
+  type KeyFrameRange,
+} from './cutter.ts'
 import { FormatError } from '../../formats/formatError.ts'
 import { hex } from '../../formats/encodeBytes.ts'
 import { missingKeyFrame } from './cmafVideoCutter.ts'
@@ -198,7 +206,7 @@ export class TsCutter implements Cutter {
 
   /** The duration of a frame; for audio the mean duration so far. */
   #unitTicks(): number {
-    if (this.#kind === 'video') return ticksOf(1, this.#cadence, TICKS_PER_SECOND)
+    if (this.#kind === 'video') return frameTicks(this.#cadence, TICKS_PER_SECOND)
     return this.#frames === 0 ? 0 : (this.#time - this.#firstTime) / this.#frames
   }
 

@@ -53,6 +53,7 @@ const advice: Readonly<Record<string, string>> = {
   // Errors of jobs: the settings.
   video_bitrate_too_low: 'Raise the video bitrate to the minimum named in the message, or reduce the resolution.',
   video_bitrate_too_high: 'Lower the video bitrate to the maximum named in the message.',
+  copy_not_possible: 'Set copy_if_possible, or encode this stream. The message says why it cannot be copied.',
   cut_outside_source: 'Choose start_seconds and end_seconds within the source. The message says how long it is.',
   frame_rate_unsupported: 'Set keep_fps to false to use the nearest standard frame rate, or choose another codec.',
   output_path_conflict: 'Give each output a different name.',

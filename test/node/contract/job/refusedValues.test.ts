@@ -45,6 +45,7 @@ const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
   segmented_output_dash: flag,
   segment_length: number(),
   video_codec: choice('h264', 'vp9', 'H.264'),
+  copy_if_possible: flag,
   ip_distance: whole(),
   gop_length: number(),
   scte35_passthough: flag,
@@ -155,6 +156,7 @@ const video: Record<keyof typeof videoProfileSchema.shape, Row[]> = {
     ['out_of_range', '1', 7, '0,1'],
   ],
   video_format: choice('interlaced'),
+  video_codec: choice('h.264', 'hevc', true),
 }
 
 const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {

@@ -33,7 +33,15 @@ export const FIELD_GROUPS: readonly Group[] = [
   {
     id: 'encoding',
     title: 'Video encoding',
-    fields: ['video_codec', 'h264_quality', 'gop_length', 'ip_distance', 'keep_fps', 'dynamic_range'],
+    fields: [
+      'video_codec',
+      'copy_if_possible',
+      'h264_quality',
+      'gop_length',
+      'ip_distance',
+      'keep_fps',
+      'dynamic_range',
+    ],
   },
   {
     id: 'frame',

@@ -1,0 +1,125 @@
+// In charge of: listing the packets of a source's video for a copy: times, sizes, key frames, parameter sets. The source is
+// read once; nothing is decoded.
+// Not in charge of: what follows (plan/copy/).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import type { Readable } from 'node:stream'
+import { createInterface } from 'node:readline'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
+import type { Engine } from '../ffmpeg/locate.ts'
+import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
+import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
+import { videoCodecOfSource } from '../plan/codecs.ts'
+import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
+import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
+import { videoOffset } from '../plan/streams/outputTiming.ts'
+
+/** NAL unit types of IDR pictures and of sequence parameter sets (ITU-T H.264, table 7-1; H.265, table 7-1). */
+const NAL_UNITS: Readonly<Record<string, { idr: string; parameters: string }>> = {
+  h264: { idr: '5', parameters: '7' },
+  hevc: { idr: '19-20', parameters: '33' },
+}
+/** Four days at 60 frames per second; the lists of more frames would fill the memory. */
+const MAX_FRAMES = 20_000_000
+
+interface Options {
+  cwd: string
+  signal?: AbortSignal
+}
+
+/** Adds `survey` to the source's video if the job copies it. It is missing where the source could not be read. */
+export async function surveyVideo(
+  engine: Engine & FfmpegPrograms,
+  url: string,
+  { spec, media }: { spec: JobSpec; media: MediaInfo },
+  options: Options,
+): Promise<MediaInfo> {
+  const { video } = media
+  if (video === null || !spec.video.some(({ copy }) => copy) || videoCodecOfSource(video.codec) === null) return media
+  const units = NAL_UNITS[video.codec]
+  const offset = videoOffset(spec, media, engine.features)
+  const list = (pipe: number, filter: string[]): string[] => [
+    ...['-map', videoSpecifier(usedPids(media)), '-c', 'copy', '-copyinkf', ...filter],
+    ...['-f', 'framecrc', `pipe:${FIRST_PIPE_FD + pipe}`],
+  ]
+  const args = [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'level+error', '-nostats', '-progress', 'pipe:1'],
+    ...inputFlags(url),
+    ...(offset === 0 ? [] : ['-itsoffset', (-offset).toFixed(6)]),
+    ...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []),
+    ...['-i', url],
+    ...list(0, []),
+    ...(units === undefined
+      ? []
+      : [
+          ...list(1, ['-bsf:v', `filter_units=pass_types=${units.idr}`]),
+          ...list(2, ['-bsf:v', `filter_units=pass_types=${units.parameters}`]),
+        ]),
+  ]
+  const packets: Packet[] = []
+  const idr = new Set<number>()
+  const parameters = new Set<string>()
+  const collect = (take: (packet: Packet) => void) => (stream: Readable) => readPackets(stream, take)
+  const readers = [
+    collect((packet) => void packets.push(packet)),
+    ...(units === undefined
+      ? []
+      : [collect(({ decoded }) => void idr.add(decoded)), collect(({ checksum }) => void parameters.add(checksum))]),
+  ]
+  const { ended, code } = await runFfmpeg(engine, args, {
+    ...options,
+    purpose: 'list the frames of the source',
+    pipeReaders: readers,
+    limits: { cpuSeconds: 0 },
+  })
+  options.signal?.throwIfAborted()
+  if (ended !== 'exit' || code !== 0 || packets.length === 0) return media
+  return { ...media, video: { ...video, survey: surveyOf(packets, idr, parameters) } }
+}
+
+interface Packet {
+  /** Ticks. */
+  decoded: number
+  shown: number
+  duration: number
+  bytes: number
+  isKey: boolean
+  checksum: string
+  /** Seconds of one tick. */
+  tick: number
+}
+
+const TIME_BASE = /^#tb 0: (\d+)\/(\d+)/
+/** `stream, dts, pts, duration, size, checksum`; then the flags, unless they are those of a key frame. */
+const PACKET = /^0, *(-?\d+), *(-?\d+), *(\d+), *(\d+), 0x([0-9a-f]{8})(?:, F=0x([0-9A-Fa-f]+))?/
+const KEY_FLAG = 1
+
+async function readPackets(stream: Readable, take: (packet: Packet) => void): Promise<void> {
+  let tick = 0
+  let count = 0
+  for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
+    const [, num, den] = TIME_BASE.exec(line) ?? []
+    if (den !== undefined) tick = Number(num) / Number(den)
+    const [, decoded, shown, duration, bytes, checksum = '', flags] = PACKET.exec(line) ?? []
+    if (bytes === undefined || (count += 1) > MAX_FRAMES) continue
+    const isKey = flags === undefined || (Number.parseInt(flags, 16) & KEY_FLAG) !== 0
+    const [dts, pts] = [Number(decoded), Number(shown)]
+    take({ decoded: dts, shown: pts, duration: Number(duration), bytes: Number(bytes), isKey, checksum, tick })
+  }
+}
+
+/** `idr`: the decoding times of IDR pictures. */
+function surveyOf(packets: readonly Packet[], idr: ReadonlySet<number>, parameters: ReadonlySet<string>): VideoSurvey {
+  const keyFrames = packets.flatMap(({ isKey }, frame) => (isKey ? [frame] : []))
+  const back = packets.findIndex(({ decoded }, frame) => frame > 0 && decoded <= packets[frame - 1]!.decoded)
+  return {
+    times: packets.map(({ shown, tick }) => shown * tick),
+    sizes: packets.map(({ bytes }) => bytes),
+    keyFrames,
+    closedKeyFrames: new Set(keyFrames.filter((frame) => idr.has(packets[frame]!.decoded))),
+    endSeconds: packets.reduce((end, { shown, duration, tick }) => Math.max(end, (shown + duration) * tick), 0),
+    parameterSets: parameters.size,
+    backwardsAt: back < 0 ? null : packets[back]!.shown * packets[back]!.tick,
+  }
+}

@@ -1,0 +1,53 @@
+// In charge of: the arguments that copy a stream of the source into an output.
+// Not in charge of: whether it is copied (plan/copy/), where a part of the source begins on ffmpeg's clock (cutArgs.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import type { AudioPlan, CutPlan, VideoPlan } from '../model/plan.ts'
+
+/**
+ * What holds the audio. A file or a transport stream begins with the packet that the decoder needs first: an edit list or
+ * the clock keeps it from being heard. Fragments and plain frames have neither.
+ */
+export type AudioHolder = 'mp4' | 'fragments' | 'ts' | 'frames'
+
+/** Packets with times below 0 are left out, up to the first one that is written. */
+const fromZero = (kind: 'v' | 'a', position: number): string[] => [`-copypriorss:${kind}:${position}`, '0']
+
+/**
+ * Frames are left out by number: what ffmpeg states as the time base in this expression differs between versions. Its own
+ * limit of frames would end the other streams of the output, too.
+ */
+export function copyVideoArgs({ copied }: VideoPlan, cut: CutPlan | null | undefined): string[] {
+  if (copied == null) return []
+  if (cut == null) return ['-c:v', 'copy']
+  const { frames, leadingFrames } = copied
+  const left = [
+    ...(leadingFrames === 0 ? [] : [`between(n\\,1\\,${leadingFrames})`]),
+    ...(cut.endSeconds === null ? [] : [`gte(n\\,${frames + leadingFrames})`]),
+  ]
+  return [
+    ...['-c:v', 'copy', ...fromZero('v', 0)],
+    ...(left.length === 0 ? [] : ['-bsf:v', `noise=drop=${left.join('+')}`]),
+  ]
+}
+
+/** Flags for the output's audio stream number `position`. */
+export function copyAudioArgs(
+  { copied, codec, language }: AudioPlan,
+  position: number,
+  cut: CutPlan | null | undefined,
+  holder: AudioHolder,
+): string[] {
+  if (copied == null) return []
+  return [
+    ...[`-c:a:${position}`, 'copy'],
+    // As in transport streams, AAC states its configuration in every frame; mp4 needs it in the header.
+    ...(codec === 'aac' && (holder === 'mp4' || holder === 'fragments') ? [`-bsf:a:${position}`, 'aac_adtstoasc'] : []),
+    ...(cut == null && (holder === 'mp4' || holder === 'ts') ? [] : fromZero('a', position)),
+    ...(language === null ? [] : [`-metadata:s:a:${position}`, `language=${language}`]),
+  ]
+}
+
+/** The end of a part, for outputs with copied streams: at this time, and not at the end of the source. */
+export function copyEndArgs(cut: CutPlan | null | undefined): string[] {
+  return cut?.endSeconds == null ? [] : ['-t', cut.endSeconds.toFixed(6)]
+}
