@@ -32,6 +32,7 @@ export function videoVerdict(spec: JobSpec, media: MediaInfo): VideoVerdict | nu
     reason,
     details,
   })
+  if (spec.inputs !== null) return refuse(`it is joined from ${spec.inputs.length} pieces`)
   const codec = videoCodecOfSource(video.codec)
   if (codec === null)
     return refuse(

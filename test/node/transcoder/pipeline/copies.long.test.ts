@@ -1,0 +1,176 @@
+// In charge of: copies of unusual sources: open GOPs, irregular key frames, variable rates, edit lists, damage.
+// Not in charge of: outputs of an ordinary source (copies.test.ts).
+import { readFile, writeFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { ffmpeg, probeStream } from '../../../support/media/media.ts'
+import { audioShifts, frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
+import { audioPackets, videoPackets } from '../../../support/media/packetHashes.ts'
+import { copyTask, expectSamePackets, readPlaylist, useCopyAttempts } from '../../../support/transcoder/copyTasks.ts'
+import { joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
+
+const { path, attempt, failure, warnings } = useCopyAttempts()
+
+describe('what people bring', () => {
+  const HLS = { output_container: 'mp4', segmented_output_hls: true, segment_length: 3 } as const
+  const x264 = (params: string): string[] => ['-x264-params', params]
+
+  test('open GOPs: a file copies them, segments are refused with the numbers', async () => {
+    await makeNumberedClip(path('open.mp4'), { seconds: 12, video: x264('open-gop=1:keyint=40:scenecut=0:bframes=2') })
+    const objects = await attempt('open.mp4', copyTask({}))
+    await writeFile(path('out.mp4'), objects.get('out/v0.mp4')!)
+    expectSamePackets(await videoPackets(path('out.mp4')), await videoPackets(path('open.mp4')))
+    await attempt('open.mp4', copyTask(HLS, true))
+    expect(failure().code).toBe('copy_not_possible')
+    expect(failure().message).toMatch(
+      /segment at 0 s would last 12 s, .* 10 s at most: .*\(of its \d+ key frames, 1 begin a closed GOP\)/,
+    )
+  })
+
+  test('open GOPs with copy_if_possible: encoded, with the reason as a warning', async () => {
+    await makeNumberedClip(path('open.mp4'), { seconds: 12, video: x264('open-gop=1:keyint=40:scenecut=0:bframes=2') })
+    const objects = await attempt('open.mp4', copyTask({ ...HLS, copy_if_possible: true }, true))
+    expect(failure()).toEqual({})
+    expect(warnings()).toContain('copy_not_possible')
+    expect(readPlaylist(objects, 'out/video_0/playlist.m3u8').seconds).toEqual([3, 3, 3, 3])
+  })
+
+  test('a part of a source with open GOPs begins without the frames that refer to the GOP before', async () => {
+    await makeNumberedClip(path('open.mp4'), { seconds: 12, video: x264('open-gop=1:keyint=40:scenecut=0:bframes=2') })
+    const objects = await attempt('open.mp4', copyTask({ start_seconds: 5, end_seconds: 8 }))
+    expect(failure()).toEqual({})
+    await writeFile(path('out.mp4'), objects.get('out/v0.mp4')!)
+    const frames = await frameNumbers(path('out.mp4'))
+    expect(frames).toEqual(frames.map((_, at) => frames[0]! + at))
+    expect(frames[0]).toBeLessThanOrEqual(125)
+    expect(frames.at(-1)).toBeGreaterThanOrEqual(199)
+  })
+
+  test('irregular key frames: segments begin at those that are nearest', async () => {
+    const at = [0, 1.2, 2.8, 3.4, 6.6, 7.4, 10.2]
+    await makeNumberedClip(path('cuts.mp4'), {
+      seconds: 12,
+      video: ['-g', '300', '-sc_threshold', '0', '-force_key_frames', at.join(',')],
+    })
+    const objects = await attempt('cuts.mp4', copyTask(HLS, true))
+    expect(failure()).toEqual({})
+    // 2.8 is nearer to 3 than 3.4; 6.6 is the only one about 3 s later; and so on.
+    expect(readPlaylist(objects, 'out/video_0/playlist.m3u8')).toEqual({ seconds: [2.8, 3.8, 3.6, 1.8], target: 4 })
+  })
+
+  test('a transport stream that does not begin with a key frame', async () => {
+    const packets = await readFile(path('closed.ts'))
+    // In the middle of the first GOP.
+    const begin = Math.floor((packets.length * 0.07) / 188) * 188
+    await writeFile(path('late.ts'), packets.subarray(begin))
+    const objects = await attempt('late.ts', copyTask(HLS, true))
+    expect(failure()).toEqual({})
+    expect(warnings()).toContain('cut_moved')
+    await writeFile(path('joined.mp4'), joinedSegments(objects, 'out/video_0/playlist.m3u8'))
+    expect(await frameNumbers(path('joined.mp4'))).toEqual(Array.from({ length: 260 }, (_, frame) => 40 + frame))
+    await writeFile(path('audio.mp4'), joinedSegments(objects, 'out/audio_0/playlist.m3u8'))
+    const [audio] = await audioPackets(path('audio.mp4'))
+    const original = (await audioPackets(path('closed.ts'), true)).find(({ hash }) => hash === audio!.hash)!
+    const [first] = await videoPackets(path('closed.ts'))
+    expect(Math.abs(original.time - first!.time - 1.6 - audio!.time)).toBeLessThan(0.001)
+  })
+
+  test('a variable frame rate', async () => {
+    await makeNumberedClip(path('vfr.mp4'), {
+      seconds: 12,
+      video: [
+        '-vf',
+        "select='not(mod(n\\,7)*eq(mod(n\\,3)\\,1))'",
+        '-fps_mode',
+        'vfr',
+        '-g',
+        '30',
+        '-sc_threshold',
+        '0',
+      ],
+    })
+    const objects = await attempt('vfr.mp4', copyTask(HLS, true))
+    expect(failure()).toEqual({})
+    await writeFile(path('joined.mp4'), joinedSegments(objects, 'out/video_0/playlist.m3u8'))
+    expectSamePackets(await videoPackets(path('joined.mp4')), await videoPackets(path('vfr.mp4')))
+    const { seconds } = readPlaylist(objects, 'out/video_0/playlist.m3u8')
+    expect(seconds.reduce((sum, each) => sum + each, 0)).toBeCloseTo(12, 1)
+    await attempt('vfr.mp4', copyTask({ output_container: 'silverlight' }, true))
+    expect(failure()).toMatchObject({
+      code: 'copy_not_possible',
+      message: expect.stringContaining('variable') as string,
+    })
+  })
+
+  test('hevc, with its sample entry', async () => {
+    await makeNumberedClip(path('hevc.mp4'), {
+      seconds: 6,
+      video: [
+        '-c:v',
+        'libx265',
+        '-x265-params',
+        'log-level=error:keyint=40:min-keyint=40:open-gop=0:scenecut=0',
+        '-tag:v',
+        'hev1',
+      ],
+    })
+    const objects = await attempt('hevc.mp4', copyTask(HLS, true))
+    expect(failure()).toEqual({})
+    await writeFile(path('joined.mp4'), joinedSegments(objects, 'out/video_0/playlist.m3u8'))
+    expectSamePackets(await videoPackets(path('joined.mp4'), 'hevc'), await videoPackets(path('hevc.mp4'), 'hevc'))
+    expect(objects.get('out/master.m3u8')!.toString()).toContain('hvc1.')
+  })
+
+  test('a rotated phone video: kept in mp4, refused elsewhere', async () => {
+    await ffmpeg(['-y', '-display_rotation', '90', '-i', path('closed.mp4'), '-c', 'copy', path('turned.mp4')]).catch(
+      async () =>
+        ffmpeg(['-y', '-i', path('closed.mp4'), '-c', 'copy', '-metadata:s:v', 'rotate=90', path('turned.mp4')]),
+    )
+    const objects = await attempt('turned.mp4', copyTask({}))
+    expect(failure()).toEqual({})
+    await writeFile(path('out.mp4'), objects.get('out/v0.mp4')!)
+    const of = async (file: string) => {
+      const { side_data_list: found = [] } = (await probeStream(path(file), 'video')) as {
+        side_data_list?: { rotation?: number }[]
+      }
+      return found.find(({ rotation }) => rotation !== undefined)?.rotation
+    }
+    expect(await of('out.mp4')).toBe(await of('turned.mp4'))
+    expect(Math.abs(Number(await of('out.mp4')))).toBe(90)
+    await attempt('turned.mp4', copyTask(HLS, true))
+    expect(failure()).toMatchObject({
+      code: 'copy_not_possible',
+      message: expect.stringContaining('rotated') as string,
+    })
+  })
+
+  test('no audio', async () => {
+    await ffmpeg(['-y', '-i', path('closed.mp4'), '-an', '-c', 'copy', path('silent.mp4')])
+    await attempt('silent.mp4', copyTask({ ...HLS, audioProfiles: [] }, true))
+    expect(failure()).toEqual({})
+  })
+
+  test('an edit list that begins between key frames', async () => {
+    await ffmpeg(['-y', '-ss', '2.4', '-i', path('closed.mp4'), '-c', 'copy', path('edited.mp4')])
+    const objects = await attempt('edited.mp4', copyTask({}))
+    expect(failure()).toEqual({})
+    await writeFile(path('out.mp4'), objects.get('out/v0.mp4')!)
+    expect((await frameNumbers(path('out.mp4')))[0]).toBe(80)
+    expect(warnings()).toContain('cut_moved')
+    for (const shift of await audioShifts(path('out.mp4'), 3.2 * 48_000))
+      expect(Math.abs(shift)).toBeLessThanOrEqual(1100)
+  })
+
+  test('a codec that outputs do not have', async () => {
+    await ffmpeg(['-y', '-i', path('closed.mp4'), '-t', '2', '-c:v', 'mpeg4', '-c:a', 'copy', path('other.mp4')])
+    await attempt('other.mp4', copyTask({}))
+    expect(failure()).toMatchObject({ code: 'copy_not_possible', message: expect.stringContaining('mpeg4') as string })
+  })
+
+  test('damage: the packets that are left are copied', async () => {
+    const bytes = await readFile(path('closed.ts'))
+    bytes.fill(0x47, 188 * 400, 188 * 404)
+    await writeFile(path('damaged.ts'), bytes)
+    await attempt('damaged.ts', copyTask({ output_container: 'ts' }))
+    expect(failure()).toEqual({})
+  })
+})
