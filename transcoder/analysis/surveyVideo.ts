@@ -13,7 +13,7 @@ import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { videoCodecOfSource } from '../plan/codecs.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
-import { videoOffset } from '../plan/streams/outputTiming.ts'
+import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 
 /** NAL unit types of IDR pictures and of sequence parameter sets (ITU-T H.264, table 7-1; H.265, table 7-1). */
 const NAL_UNITS: Readonly<Record<string, { idr: string; parameters: string }>> = {
@@ -38,7 +38,8 @@ export async function surveyVideo(
   const { video } = media
   if (video === null || !spec.video.some(({ copy }) => copy) || videoCodecOfSource(video.codec) === null) return media
   const units = NAL_UNITS[video.codec]
-  const offset = videoOffset(spec, media, engine.features)
+  // Without ffmpeg's own clock, which would start with the streams that this run reads.
+  const startSeconds = outputStartSeconds(spec, media)
   const list = (pipe: number, filter: string[]): string[] => [
     ...['-map', videoSpecifier(usedPids(media)), '-c', 'copy', '-copyinkf', ...filter],
     ...['-f', 'framecrc', `pipe:${FIRST_PIPE_FD + pipe}`],
@@ -46,7 +47,7 @@ export async function surveyVideo(
   const args = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'level+error', '-nostats', '-progress', 'pipe:1'],
     ...inputFlags(url),
-    ...(offset === 0 ? [] : ['-itsoffset', (-offset).toFixed(6)]),
+    '-copyts',
     ...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []),
     ...['-i', url],
     ...list(0, []),
@@ -75,7 +76,7 @@ export async function surveyVideo(
   })
   options.signal?.throwIfAborted()
   if (ended !== 'exit' || code !== 0 || packets.length === 0) return media
-  return { ...media, video: { ...video, survey: surveyOf(packets, idr, parameters) } }
+  return { ...media, video: { ...video, survey: surveyOf(packets, { startSeconds, idr, parameters }) } }
 }
 
 interface Packet {
@@ -110,16 +111,20 @@ async function readPackets(stream: Readable, take: (packet: Packet) => void): Pr
 }
 
 /** `idr`: the decoding times of IDR pictures. */
-function surveyOf(packets: readonly Packet[], idr: ReadonlySet<number>, parameters: ReadonlySet<string>): VideoSurvey {
+function surveyOf(
+  packets: readonly Packet[],
+  found: { startSeconds: number; idr: ReadonlySet<number>; parameters: ReadonlySet<string> },
+): VideoSurvey {
+  const seconds = (ticks: number, { tick }: Packet): number => ticks * tick - found.startSeconds
   const keyFrames = packets.flatMap(({ isKey }, frame) => (isKey ? [frame] : []))
   const back = packets.findIndex(({ decoded }, frame) => frame > 0 && decoded <= packets[frame - 1]!.decoded)
   return {
-    times: packets.map(({ shown, tick }) => shown * tick),
+    times: packets.map((packet) => seconds(packet.shown, packet)),
     sizes: packets.map(({ bytes }) => bytes),
     keyFrames,
-    closedKeyFrames: new Set(keyFrames.filter((frame) => idr.has(packets[frame]!.decoded))),
-    endSeconds: packets.reduce((end, { shown, duration, tick }) => Math.max(end, (shown + duration) * tick), 0),
-    parameterSets: parameters.size,
-    backwardsAt: back < 0 ? null : packets[back]!.shown * packets[back]!.tick,
+    closedKeyFrames: new Set(keyFrames.filter((frame) => found.idr.has(packets[frame]!.decoded))),
+    endSeconds: packets.reduce((end, packet) => Math.max(end, seconds(packet.shown + packet.duration, packet)), 0),
+    parameterSets: found.parameters.size,
+    backwardsAt: back < 0 ? null : seconds(packets[back]!.shown, packets[back]!),
   }
 }
