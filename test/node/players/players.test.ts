@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { fileResources } from '../../support/fileResources.ts'
 import { NO_CHROMIUM } from '../../support/browser/dashboardPage.ts'
-import { sampled } from '../../support/longForm.ts'
+import { LONG_FORM, sampled } from '../../support/longForm.ts'
 import { tempDirectory } from '../../support/media/media.ts'
 import { skipSuite } from '../../support/requirement.ts'
 import { jobRequest, Service } from '../../support/service.ts'
@@ -33,11 +33,13 @@ const common = {
   ],
 }
 
+const copyOf = ({ output }: { output: string }): object => ({ output, video_codec: 'copy' })
+
 describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', () => {
   let service: Service
   let browser: PlayerBrowser
   let tempDir: Awaited<ReturnType<typeof tempDirectory>>
-  const made: Partial<Record<'cmaf' | 'ts' | 'smooth', PublicStatus>> = {}
+  const made: Partial<Record<'cmaf' | 'ts' | 'smooth' | 'copied', PublicStatus>> = {}
 
   const resources = fileResources()
   beforeAll(async () => {
@@ -53,6 +55,14 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
     made.cmaf = await job({ segmented_output_hls: true, segmented_output_dash: true, create_tar_file: true })
     made.ts = await job({ output_container: 'ts', segmented_output_hls: true })
     made.smooth = await job({ output_container: 'silverlight' })
+    if (!LONG_FORM) return
+    // The high rendition is the source's video; the low one has key frames at the same times.
+    const gops = ['-g', '50', '-sc_threshold', '0']
+    const copied = await service.upload(await makePlayerClip((name) => tempDir.file(`gops-${name}`), 15, gops))
+    const [high, low] = common.videoProfiles
+    const change = { segmented_output_hls: true, segmented_output_dash: true, videoProfiles: [copyOf(high!), low] }
+    made.copied = await service.run(jobRequest(copied, 'file-upload', { ...common, ...change }))
+    expect(made.copied).toMatchObject({ state: 'ready', error: null })
   })
 
   const address = (job: keyof typeof made, path: string): string => {
@@ -122,7 +132,12 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
     ['shaka', 'cmaf', 'tar.mpd', {}],
     ['dash', 'cmaf', 'tar.mpd', {}],
   ]
-  test.each(sampled(cases, 5))(
+  const copies: typeof cases = [
+    ['hls', 'copied', 'master.m3u8', { captions: true }],
+    ['shaka', 'copied', 'manifest.mpd', { captions: true }],
+    ['dash', 'copied', 'manifest.mpd', { captions: true }],
+  ]
+  test.each([...sampled(cases, 5), ...(LONG_FORM ? copies : [])])(
     '%s plays the %s output from %s',
     async (player, job, path, { captions, cues, late = 0 }) => {
       const played = await browser.play(player, address(job, path), 1)

@@ -21,8 +21,12 @@ export const PLAYER_CLIP = {
   back: 5.52,
 } as const
 
-/** @param secondsShown number of frames for which the caption is shown */
-export async function makePlayerClip(file: (name: string) => string, secondsShown = 15): Promise<string> {
+/** `secondsShown`: number of frames for which the caption is shown. `gop`: arguments of the encoder. */
+export async function makePlayerClip(
+  file: (name: string) => string,
+  secondsShown = 15,
+  gop: readonly string[] = [],
+): Promise<string> {
   const [bare, said, plain, path] = [file('bare.h264'), file('said.h264'), file('plain.ts'), file('rich.ts')]
   const { rate, seconds, flash, flashed } = PLAYER_CLIP
   const first = Math.round(rate * flash)
@@ -31,11 +35,11 @@ export async function makePlayerClip(file: (name: string) => string, secondsShow
   const audio = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,1),${flash},${flash + 0.08})':s=48000:d=${seconds}`
   // One slice per frame and no B-frames: the order of the messages is the order of the frames.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
-  await ffmpeg([...lavfi(picture), ...encoder, bare])
+  await ffmpeg([...lavfi(picture), ...encoder, ...gop, '-y', bare])
   await writeFile(said, insertCaptions(await readFile(bare), PLAYER_CLIP.caption, secondsShown))
   await ffmpeg([
     ...['-r', String(rate), '-f', 'h264', '-i', said, '-f', 'lavfi', '-i', audio],
-    ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'mp2', '-b:a', '192k', plain],
+    ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'mp2', '-b:a', '192k', '-y', plain],
   ])
   const cue = spliceInsert({
     eventId: 77,

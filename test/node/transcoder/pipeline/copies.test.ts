@@ -1,6 +1,6 @@
 // In charge of: video_codec and audio_codec "copy" in whole attempts: the packets of the outputs are those of the source, at
 // the right times.
-// Not in charge of: unusual sources, and more parts (copies.long.test.ts); players (players/copies.long.test.ts).
+// Not in charge of: unusual sources, and more parts (copies.long.test.ts); players (players/players.test.ts).
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { sampled } from '../../../support/longForm.ts'
