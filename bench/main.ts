@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util'
 import { api } from './rows/api.ts'
 import { bundle } from './rows/bundle.ts'
+import { copy } from './rows/copy.ts'
 import { estimate } from './rows/estimate.ts'
 import { ladder } from './rows/ladder.ts'
 import { load } from './rows/load.ts'
@@ -23,6 +24,7 @@ const benches: Record<string, Benchmark> = {
   api,
   load,
   small,
+  copy,
   ladder,
   segmented,
   memory,

@@ -94,7 +94,12 @@ export const commandTable = {
         description: 'output_container',
         values: CONTAINERS,
       },
-      codec: { type: 'string', value: 'NAME', description: 'video_codec', values: WIRE_VIDEO_CODECS },
+      codec: {
+        type: 'string',
+        value: 'NAME',
+        description: 'video_codec; copy = as in the source',
+        values: [...WIRE_VIDEO_CODECS, 'copy'],
+      },
       mode: { type: 'string', value: 'NAME', description: 'video_bitrate_mode', values: ['vbr', 'cbr', 'qvbr'] },
       'audio-bitrate': { type: 'string', value: 'KBPS', description: 'audio bitrate of stereo AAC; default 128' },
       'no-audio': { type: 'boolean', description: 'outputs without audio' },

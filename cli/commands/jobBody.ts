@@ -69,7 +69,8 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
   else if (flags['audio-bitrate'] !== undefined || isBare) {
     const audio_bitrate = flags['audio-bitrate'] ?? '128'
     const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate, source_stream: '1', optional: true }
-    body['audioProfiles'] = [stereo]
+    const copied = { audio_codec: 'copy', source_stream: '1', optional: true }
+    body['audioProfiles'] = [flags.codec === 'copy' && flags['audio-bitrate'] === undefined ? copied : stereo]
   }
   if (flags.metadata) body['metadata'] = { ...asObject(body['metadata']), ...metadataOf(flags.metadata) }
   for (const each of flags.set ?? []) set(body, each)
@@ -106,7 +107,12 @@ function applyFormat(body: JobBody, { hls, dash, mp4 }: JobFlags): void {
 }
 
 function applyVideo(body: JobBody, flags: JobFlags, isBare: boolean): void {
-  const { hls, dash, mp4, rendition: renditions, mode } = flags
+  const { hls, dash, mp4, rendition: renditions, mode, codec } = flags
+  if (codec === 'copy' && renditions === undefined && mode === undefined) {
+    // One output, as large as the source.
+    if (isBare) body['videoProfiles'] = [{}]
+    return
+  }
   if (renditions || (mode !== undefined && isBare)) {
     body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags))
     delete body['ladder']

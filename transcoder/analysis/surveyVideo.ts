@@ -28,15 +28,15 @@ interface Options {
   signal?: AbortSignal
 }
 
-/** Adds `survey` to the source's video if the job copies it. It is missing where the source could not be read. */
+/** null = the job copies no video, or the source could not be read. */
 export async function surveyVideo(
   engine: Engine & FfmpegPrograms,
   url: string,
   { spec, media }: { spec: JobSpec; media: MediaInfo },
   options: Options,
-): Promise<MediaInfo> {
+): Promise<VideoSurvey | null> {
   const { video } = media
-  if (video === null || !spec.video.some(({ copy }) => copy) || videoCodecOfSource(video.codec) === null) return media
+  if (video === null || !spec.video.some(({ copy }) => copy) || videoCodecOfSource(video.codec) === null) return null
   const units = NAL_UNITS[video.codec]
   // Without ffmpeg's own clock, which would start with the streams that this run reads.
   const startSeconds = outputStartSeconds(spec, media)
@@ -75,8 +75,8 @@ export async function surveyVideo(
     limits: { cpuSeconds: 0 },
   })
   options.signal?.throwIfAborted()
-  if (ended !== 'exit' || code !== 0 || packets.length === 0) return media
-  return { ...media, video: { ...video, survey: surveyOf(packets, { startSeconds, idr, parameters }) } }
+  if (ended !== 'exit' || code !== 0 || packets.length === 0) return null
+  return surveyOf(packets, { startSeconds, idr, parameters })
 }
 
 interface Packet {

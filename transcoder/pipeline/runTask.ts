@@ -44,6 +44,7 @@ import { planJob } from '../plan/planJob.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { withoutUnusedVideo } from '../plan/streams/unusedVideo.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
@@ -271,6 +272,10 @@ async function runPipeline(
       // A preview of an encrypted source would be noise; the job ends with the error that it is encrypted.
       const preview = () => postPreview(attempt, task, probed)
       if (ranges) void sideTasks.run(async () => encryptionChecked.then(preview, () => undefined))
+      // Both read the source; one that is read in order allows one connection only.
+      const listing = (): Promise<VideoSurvey | null> => surveyVideo(engine, loopback.url, { spec, media }, scratchDirs)
+      const early = ranges ? listing() : null
+      early?.catch(() => undefined) // reported where it is awaited
       const [detailed] = await Promise.all([
         readStreamDetails(engine, loopback.url, spec, media, scratchDirs),
         encryptionChecked,
@@ -281,8 +286,9 @@ async function runPipeline(
       const reported = sideTasks.run(() => reportSource(inspected))
       const shown = inspected.unusedVideo === undefined ? inspected : probed
       if (!ranges) await postPreview(attempt, task, shown)
+      const survey = early ?? listing()
       const options = { ...scratchDirs, threads: settings.threads, seekable: await isSeekable() }
-      const surveyed = await surveyVideo(engine, loopback.url, { spec, media: inspected }, scratchDirs)
+      const surveyed = withSurvey(inspected, await survey)
       const used = cutSource(spec, surveyed)
       const analyzed = await measureSource(engine, loopback.url, { spec, media: used }, options)
       requireCompleteSource(attempt)
@@ -399,6 +405,10 @@ async function beginningOf(loopback: LoopbackServer, media: MediaInfo, signal: A
   const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
   if (!mayBeCut || !(await loopback.open()).ranges) return new Uint8Array()
   return loopback.readRange(0, BEGINNING_BYTES, signal)
+}
+
+function withSurvey(media: MediaInfo, survey: VideoSurvey | null): MediaInfo {
+  return media.video === null || survey === null ? media : { ...media, video: { ...media.video, survey } }
 }
 
 /** The source with what was measured in its frames. */

@@ -24,7 +24,7 @@ import {
 } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
-import { checkCopies, COPY, copiesVideo } from './copy.ts'
+import { checkCopies, COPY, requestsVideoCopy } from './copy.ts'
 import { checkPieces } from './inputs.ts'
 import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
@@ -33,7 +33,7 @@ import { type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
 
 export function checkCombinations(draft: JobDraft, findings: Findings): void {
   for (const [index, profile] of draft.videoProfiles.entries()) {
-    if (draft.copy_if_possible === true || !copiesVideo(draft, profile, index)) {
+    if (draft.copy_if_possible === true || !requestsVideoCopy(draft, profile)) {
       checkSize(profile, `videoProfiles[${index}]`, draft, findings)
       checkBitrate(profile, `videoProfiles[${index}]`, draft, findings)
     }

@@ -88,7 +88,21 @@ describe('options', () => {
 describe('submit sends', () => {
   const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1', optional: true }
 
+  const copied = { audio_codec: 'copy', source_stream: '1', optional: true }
   test.each<[JobFlags, object]>([
+    [{ codec: 'copy' }, { video_codec: 'copy', videoProfiles: [{}], audioProfiles: [copied] }],
+    [
+      { hls: true, codec: 'copy' },
+      {
+        output_container: 'hls',
+        segmented_output_hls: true,
+        segmented_output_dash: false,
+        gop_length: 2,
+        video_codec: 'copy',
+        videoProfiles: [{}],
+        audioProfiles: [copied],
+      },
+    ],
     [
       { hls: true },
       {

@@ -54,7 +54,9 @@ export async function probeAndPlan(
       ? await findCues(source, probed, outputStartSeconds(spec, probed), AbortSignal.timeout(60_000))
       : null
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const surveyed = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const survey = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const { video } = inspected
+  const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
   const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
   return { plan: planJob(spec, media, abilities, cues, logo), cues }
 }

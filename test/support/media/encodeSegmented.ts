@@ -30,7 +30,9 @@ export async function encodeSegmentStreams(
   const programs = await testFfmpeg()
   const probed = await probeOnce(programs, input, { cwd })
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const surveyed = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const survey = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const { video } = inspected
+  const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
   const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
   const plan = planJob(spec, media, programs.features, cues)
   const listed = plannedPipes(plan)

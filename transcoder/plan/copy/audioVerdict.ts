@@ -13,7 +13,7 @@ export type AudioVerdict =
 export function audioVerdict(spec: JobSpec, profile: AudioProfile, stream: AudioStream): AudioVerdict {
   const { packaging } = spec
   const refuse = (reason: string): AudioVerdict => ({ copies: false, reason, details: { codec: stream.codec } })
-  if (inputs !== null) return refuse(`the source is joined from ${inputs.length} pieces`)
+  if (spec.inputs !== null) return refuse(`the source is joined from ${spec.inputs.length} pieces`)
   const codec = AUDIO_CODECS.find((each) => each === stream.codec)
   if (codec === undefined)
     return refuse(
