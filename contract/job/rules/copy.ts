@@ -27,10 +27,16 @@ interface Obstacle {
   why: string
 }
 
+/** One element is the same as `input` with a part. */
+function joined({ inputs = [] }: Job): Obstacle | false {
+  return inputs.length > 1 && { field: 'inputs', why: 'joined sources are decoded' }
+}
+
 /** Fields that would change the frames of this profile. */
 export function videoCopyObstacles(job: Job, profile: Video, index: number): Obstacle[] {
   const own = `videoProfiles[${index}]`
   const found: (Obstacle | false)[] = [
+    joined(job),
     Boolean(job.logo_url) && { field: 'logo_url', why: 'a logo is drawn on decoded frames' },
     (job.picture_transform ?? 'none') !== 'none' && {
       field: 'picture_transform',
@@ -60,6 +66,7 @@ export function audioCopyObstacles(job: Job, profile: Audio, index: number): Obs
   const level = 'the level of copied audio stays as it is'
   const channels = 'copied audio keeps its channels'
   const found: (Obstacle | false)[] = [
+    joined(job),
     job.loudness_lufs !== undefined && { field: 'loudness_lufs', why: level },
     (job.audio_volume ?? 100) !== 100 && { field: 'audio_volume', why: level },
     Boolean(profile.dolby_digital_dialnorm) && { field: `${own}.dolby_digital_dialnorm`, why: level },

@@ -65,3 +65,10 @@ test('copy_if_possible without a copy has no effect', () => {
     'no_effect copy_if_possible',
   )
 })
+
+test('joined sources are decoded, so nothing of them is copied', () => {
+  const { input, ...rest } = bare()
+  const credential = { cloud_provider: 'file-upload' }
+  const body = { ...rest, inputs: [{ input }, { input }], cloud_credentials: { input: credential } }
+  expect(fieldsAndCodes(expectRefused(body))).toEqual(['unsupported_combination inputs'])
+})
