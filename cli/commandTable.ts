@@ -1,6 +1,6 @@
 // In charge of: the table of commands with their arguments and options. Parsing, help and completion use it.
 // Not in charge of: running them (main.ts).
-import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
+import { AUDIO_CODECS, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { CONTAINERS } from '#contract/containers.ts'
 import { INPUTS } from '#contract/limits.ts'
 
@@ -103,6 +103,12 @@ export const commandTable = {
       mode: { type: 'string', value: 'NAME', description: 'video_bitrate_mode', values: ['vbr', 'cbr', 'qvbr'] },
       'audio-bitrate': { type: 'string', value: 'KBPS', description: 'audio bitrate of stereo AAC; default 128' },
       'no-audio': { type: 'boolean', description: 'outputs without audio' },
+      'audio-only': {
+        type: 'string',
+        value: 'CODEC',
+        description: 'no video; the audio in this codec',
+        values: AUDIO_CODECS,
+      },
       metadata: {
         type: 'string',
         short: 'm',

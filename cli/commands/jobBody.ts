@@ -17,6 +17,7 @@ export interface JobFlags {
   mode?: string | undefined
   'audio-bitrate'?: string | undefined
   'no-audio'?: boolean | undefined
+  'audio-only'?: string | undefined
   'allow-upscaling'?: boolean | undefined
   metadata?: string[] | undefined
   set?: string[] | undefined
@@ -65,6 +66,7 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
   if (flags.container === 'hls' && isBare) body['segmented_output_hls'] = true
   applyVideo(body, flags, isBare)
   if (flags['allow-upscaling'] === true) body['allow_upscaling'] = true
+  if (flags['audio-only'] !== undefined) return withoutVideo(body, flags)
   if (flags['no-audio'] === true) body['audioProfiles'] = []
   else if (flags['audio-bitrate'] !== undefined || isBare) {
     const audio_bitrate = flags['audio-bitrate'] ?? '128'
@@ -72,9 +74,21 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
     const copied = { audio_codec: 'copy', source_stream: '1', optional: true }
     body['audioProfiles'] = [flags.codec === 'copy' && flags['audio-bitrate'] === undefined ? copied : stereo]
   }
+  return withSettings(body, flags)
+}
+
+function withSettings(body: JobBody, flags: JobFlags): JobBody {
   if (flags.metadata) body['metadata'] = { ...asObject(body['metadata']), ...metadataOf(flags.metadata) }
   for (const each of flags.set ?? []) set(body, each)
   return body
+}
+
+/** The audio of the source in one codec, as a file or as segments. The service knows the codecs. */
+function withoutVideo(body: JobBody, flags: JobFlags): JobBody {
+  for (const name of ['videoProfiles', 'ladder', 'allow_upscaling', 'gop_length']) delete body[name]
+  const bitrate = flags['audio-bitrate'] === undefined ? {} : { audio_bitrate: flags['audio-bitrate'] }
+  body['audioProfiles'] = [{ audio_codec: flags['audio-only'], audio_channels: '2', ...bitrate, source_stream: '1' }]
+  return withSettings(body, flags)
 }
 
 function refuseContradictions(flags: JobFlags): void {
@@ -87,6 +101,8 @@ function refuseContradictions(flags: JobFlags): void {
     throw new UsageError('--mode applies to renditions given with --rendition.')
   if (mode !== undefined && rendition === undefined && preset !== undefined)
     throw new UsageError('--mode applies to renditions given with --rendition, not to those of --preset.')
+  if (flags['audio-only'] !== undefined && (flags['no-audio'] === true || rendition !== undefined || mp4 === true))
+    throw new UsageError('--audio-only makes no video. It cannot be combined with --no-audio, --mp4 or --rendition.')
   if (flags['no-audio'] === true && flags['audio-bitrate'] !== undefined)
     throw new UsageError('--no-audio and --audio-bitrate cannot be combined.')
 }

@@ -117,6 +117,11 @@ export const builtInPresets: readonly BuiltInPreset[] = [
     videoProfiles: [rung(234, 200, 'preview-234p.mp4')],
     audioProfiles: [stereo('aac', 192)],
   }),
+  builtIn('podcast', 'Podcast', 'An MP3 at −16 LUFS, without video.', {
+    loudness_lufs: -16,
+    // Not optional: without this stream there would be nothing to make.
+    audioProfiles: [{ audio_codec: 'mp3', audio_channels: '2', audio_bitrate: '128', source_stream: '1' }],
+  }),
 ]
 
 /** Finds a preset by id, or by name as people write it, in any case. */

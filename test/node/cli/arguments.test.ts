@@ -137,6 +137,16 @@ describe('submit sends', () => {
       },
     ],
     [{ mp4: true }, { output_container: 'mp4', ladder: 'auto', audioProfiles: [stereo] }],
+    [{ 'audio-only': 'mp3' }, { audioProfiles: [{ audio_codec: 'mp3', audio_channels: '2', source_stream: '1' }] }],
+    [
+      { 'audio-only': 'aac', 'audio-bitrate': '64', hls: true },
+      {
+        output_container: 'hls',
+        segmented_output_hls: true,
+        segmented_output_dash: false,
+        audioProfiles: [{ audio_codec: 'aac', audio_channels: '2', audio_bitrate: '64', source_stream: '1' }],
+      },
+    ],
     [
       { rendition: ['720p:2500'], metadata: ['show=one', 'note=a=b'] },
       {
@@ -179,6 +189,7 @@ describe('submit sends', () => {
     [{ hls: true, container: 'ts' }, /Leave out --container/],
     [{ hls: true, mode: 'cbr' }, /--rendition/],
     [{ 'no-audio': true, 'audio-bitrate': '96' }, /cannot be combined/],
+    [{ 'audio-only': 'mp3', rendition: ['720'] }, /makes no video/],
     [{ rendition: ['720x'] }, /write 720/],
     [{ metadata: ['=x'] }, /NAME=VALUE/],
     [{ set: ['x'] }, /FIELD=VALUE/],

@@ -1,6 +1,7 @@
 // In charge of: all settings that a preset decides, collapsed at first, each part with a summary of its values.
 import type { ComponentChildren } from 'preact'
 import type { Problem } from '#contract/errors.ts'
+import { AUDIO_CODECS, audioRules } from '#contract/codecs.ts'
 import { AUDIO_PROFILES, CAPTIONS, VIDEO_PROFILES } from '#contract/limits.ts'
 import { Icon } from '../parts/icon.tsx'
 import { withMember, type FormBody, type JobFields } from './model/formBody.ts'
@@ -39,6 +40,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         <Ladder body={body} onChange={onChange} planned={planned} />
         {body['ladder'] === 'auto' ? null : (
           <>
+            {body.videoProfiles.length === 0 ? <p class="help">The job makes no video, only audio.</p> : null}
             <Profiles
               list="videoProfiles"
               singular="Rendition"
@@ -230,8 +232,12 @@ function Ladder({ body, onChange, planned }: LadderProps) {
   )
 }
 
+const isLossless = (codec: unknown): boolean =>
+  AUDIO_CODECS.some((known) => known === codec && audioRules(known).bitrates === null)
+
 function renditionSummary(body: FormBody): string {
   if (body['ladder'] === 'auto') return 'Automatic'
+  if (body.videoProfiles.length === 0) return 'No video'
   return body.videoProfiles
     .map(({ width, height }) =>
       Number(height) > 0 ? `${Number(height)}p` : Number(width) > 0 ? `${Number(width)} wide` : 'Source size',
@@ -251,7 +257,7 @@ function audioSummary({ audioProfiles }: FormBody): string {
         [
           valueLabel('audio_codec', String(codec)),
           valueLabel('audio_channels', String(channels)).toLowerCase(),
-          `${String(kbps)} kbps`,
+          ...(isLossless(codec) ? [] : [`${String(kbps)} kbps`]),
         ].join(' '),
       )
       .join(', ') || 'None'

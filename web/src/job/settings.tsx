@@ -1,7 +1,9 @@
 // In charge of: the output settings of a job, which the service returns without secrets.
 import { jobInputs, type JobConfig } from '#contract/job/jobConfig.ts'
 import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
-import type { CaptionFields, InputFields } from '#contract/job/requestSchema.ts'
+import { audioRules } from '#contract/codecs.ts'
+import { hasVideo } from '#contract/job/rules/products.ts'
+import type { AudioProfileFields, CaptionFields, InputFields } from '#contract/job/requestSchema.ts'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
@@ -24,16 +26,13 @@ export function Settings({ config }: { config: JobConfig }) {
     ['Format', formatOf(config)],
     [
       'Video',
-      videos.length === 0
-        ? `${codec}, ladder chosen from the source`
-        : videos.map((video) => `${sizeOf(video)} ${codec}, ${bitrate(video.video_bitrate)}`),
-    ],
-    [
-      'Audio',
-      audios.length === 0
+      !hasVideo(config)
         ? 'none'
-        : audios.map((audio) => `${audio.audio_codec.toUpperCase()}, ${bitrate(Number(audio.audio_bitrate))}`),
+        : videos.length === 0
+          ? `${codec}, ladder chosen from the source`
+          : videos.map((video) => `${sizeOf(video)} ${codec}, ${bitrate(video.video_bitrate)}`),
     ],
+    ['Audio', audios.length === 0 ? 'none' : audios.map(describeAudio)],
     ...(config.inputs === undefined ? [] : [['Joined from', config.inputs.map(describePiece)] as Definition]),
     ...(config.captions === undefined ? [] : [['Captions', config.captions.map(captionName)] as Definition]),
     ['From', [...new Set(jobInputs(config).map(({ provider }) => providerName(provider)))].join(', ')],
@@ -62,12 +61,18 @@ function describePiece({ input, start_seconds: start, end_seconds: end }: InputF
   return [lastPathSegment(input), part.join(' ')].filter(Boolean).join(', ')
 }
 
+function describeAudio({ audio_codec: codec, audio_bitrate: kbps }: AudioProfileFields): string {
+  if (codec === 'copy') return 'copied from the source'
+  return audioRules(codec).bitrates === null ? codec.toUpperCase() : `${codec.toUpperCase()}, ${bitrate(Number(kbps))}`
+}
+
 /** output_container hls means HLS even if no other member selects it (decision "output_container with flags"). */
-function formatOf({ output_container: container, segmented_output_hls, segmented_output_dash }: JobConfig): string {
+function formatOf(config: JobConfig): string {
+  const { output_container: container, segmented_output_hls, segmented_output_dash } = config
   const made = [
     container === 'silverlight' ? 'Smooth Streaming' : null,
     container === 'hls' || segmented_output_hls ? 'HLS' : null,
     segmented_output_dash ? 'DASH' : null,
   ].filter((form) => form !== null)
-  return made.length > 0 ? made.join(' and ') : container.toUpperCase()
+  return made.length > 0 ? made.join(' and ') : hasVideo(config) ? container.toUpperCase() : 'Audio files'
 }

@@ -40,7 +40,8 @@ function rungOf({ width, height }: JobFields): number {
 
 export function presetFit(job: JobFields, source: SourceReport | null): PresetFit {
   if (source === null) return { reason: null, notes: [] }
-  const audioFiles = typeof job['audio_output_path'] === 'string'
+  const isAudioOnly = job['ladder'] === undefined && profilesOf(job).length === 0
+  const audioFiles = isAudioOnly || typeof job['audio_output_path'] === 'string'
   if (audioFiles && source.audio.length === 0) return { reason: 'This source has no audio.', notes: [] }
   if (source.video === null) {
     return { reason: audioFiles ? null : 'This source has no video.', notes: [] }
