@@ -145,6 +145,16 @@ describe('a destination by http', () => {
     }
   })
 
+  test('takes an audio file of a job without video', async () => {
+    const audioProfiles = [{ audio_codec: 'mp3', source_stream: 1 }]
+    const status = await service.run(
+      jobTo(site.url, { videoProfiles: [], audioProfiles, bucket_output_path: `${site.url}/podcast` }),
+    )
+    expect(status.error).toBeNull()
+    const [output] = status.outputs
+    expect([stored(`/${output!.path}`), site.types.get(`/${output!.path}`)]).toEqual([output!.sha256, 'audio/mpeg'])
+  })
+
   test('takes segmented output, the multivariant playlist last', async () => {
     site.requests.length = 0
     const job = jobTo(site.url, {

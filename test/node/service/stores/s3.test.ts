@@ -115,6 +115,22 @@ test('video without audio and its audio in two buckets: each is where its addres
   expect(JSON.stringify(status)).not.toContain('canary')
 })
 
+test('without video, audio files alone are written to the bucket, each with its media type', async () => {
+  const audioProfiles = ['mp3', 'opus', 'flac'].map((audio_codec) => ({ audio_codec, source_stream: 1 }))
+  const status = await service.run(job({ bucket_output_path: 's3://sound/podcast', videoProfiles: [], audioProfiles }))
+  expect(status).toMatchObject({ state: 'ready', error: null })
+  const types = { mp3: 'audio/mpeg', opus: 'audio/ogg', flac: 'audio/flac' }
+  expect(status.outputs.map(({ path }) => path).toSorted()).toEqual(
+    ['0.mp3', '1.opus', '2.flac'].map((end) => `podcast/a_b_c_u_audio_${end}`),
+  )
+  for (const [end, type] of Object.entries(types)) {
+    const { path, sha256, media } = status.outputs.find((output) => output.path.endsWith(end))!
+    const stored = s3.objects.get(`sound/${path}`)
+    expect([stored?.type, createHash('sha256').update(stored!.bytes).digest('hex')]).toEqual([type, sha256])
+    expect([media?.video, media?.duration_seconds]).toEqual([null, expect.closeTo(3, 0)])
+  }
+})
+
 test.skipIf(real === 'none')('a job on a real server', async (context) => {
   if (realHost === '') return context.skip('S3_SERVER names none')
   const client = new AwsClient({ accessKeyId: realKey, secretAccessKey: realSecret, region: realRegion, service: 's3' })
