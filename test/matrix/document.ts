@@ -153,6 +153,10 @@ const ABOUT: Record<string, { title: string; about: string }> = {
     title: 'audio file bitrates',
     about: 'every bitrate of mp3, opus and eac3, in stereo and in 5.1',
   },
+  'audio-segments': {
+    title: 'audio segments',
+    about: 'HLS and DASH without video: codecs, segment length, audio ladder',
+  },
   copy: { title: 'copies', about: 'video and audio of the source as they are, what excludes it' },
   segmented: { title: 'segmented output', about: 'HLS, DASH, Smooth Streaming, thumbnails, tar' },
   source: { title: 'ladders and the source', about: 'automatic ladder, upscaling, optional audio' },

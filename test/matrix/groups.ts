@@ -19,6 +19,7 @@ import { segmented } from './rows/segmented.ts'
 import { service } from './rows/tsService.ts'
 import { warnings } from './rows/warnings.ts'
 import { audioFileBitrates, audioFiles } from './rows/audioFiles.ts'
+import { audioSegments } from './rows/audioSegments.ts'
 import { audioBitrates } from './rows/audioBitrates.ts'
 import { coversValue, showValue, VALUES, type ParameterValue } from './parameterValues.ts'
 
@@ -38,6 +39,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
   'audio-bitrates': audioBitrates,
   'audio-files': audioFiles,
   'audio-file-bitrates': audioFileBitrates,
+  'audio-segments': audioSegments,
   segmented,
   source,
   inputs,

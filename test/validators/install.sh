@@ -7,6 +7,8 @@ export DEBIAN_FRONTEND=noninteractive
 
 packages=(
   tstools mediainfo mediaconch
+  # Decoders of audio files (test/node/transcoder/encoding/audio/independentReaders.long.test.ts).
+  flac opus-tools mpg123
   # Players, without Chromium, which test/node/players provides.
   firefox-esr vlc-bin vlc-plugin-base
   webkit2gtk-driver xvfb

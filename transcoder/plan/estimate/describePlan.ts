@@ -1,6 +1,6 @@
 // In charge of: a planned file in sentences for a video engineer.
 // Not in charge of: the same facts as numbers (estimateJob.ts).
-import { videoCodecs } from '#contract/codecs.ts'
+import { audioCodecs, videoCodecs } from '#contract/codecs.ts'
 import { segmentForms } from '../forms.ts'
 import { videoEncodings } from '../codecs.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -46,7 +46,9 @@ function joinText({ join }: Plan): string | null {
 function audioText(track: AudioPlan): string {
   const language = track.language === null ? '' : ` (${track.language})`
   const dialogue = track.dialnorm === null ? '' : `, dialnorm −${track.dialnorm} dB`
-  return `${track.codec} ${track.channels === 6 ? '5.1' : 'stereo'} at ${track.bitrateKbps} kbps, ${track.sampleRate} Hz, from source stream ${track.requestedStream ?? track.sourceStream}${language}${dialogue}`
+  const rate =
+    audioCodecs[track.codec].bitrates === null ? `of ${track.bitDepth ?? 16} bits` : `at ${track.bitrateKbps} kbps`
+  return `${track.codec} ${track.channels === 6 ? '5.1' : 'stereo'} ${rate}, ${track.sampleRate} Hz, from source stream ${track.requestedStream ?? track.sourceStream}${language}${dialogue}`
 }
 
 export function describeAudio(track: AudioPlan): string {
