@@ -32,8 +32,8 @@ interface OutputTimeline {
 }
 
 /** Whether an output can carry the captions as a track (contract/job/rules/combinations.ts warns otherwise). */
-export function carriesSidecars({ packaging, container, captions = [] }: JobSpec): boolean {
-  if (captions.length === 0) return false
+export function carriesSidecars({ packaging, container, captions = [], video }: JobSpec): boolean {
+  if (captions.length === 0 || video.length === 0) return false
   return packaging === null ? containers[container].file === 'mp4' : packaging.hls || packaging.dash
 }
 
