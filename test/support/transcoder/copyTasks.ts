@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
@@ -20,6 +21,8 @@ export interface CopyAttempts {
   /** The error of the attempt; empty = none. */
   failure(): { code?: string; message?: string }
   warnings(): string[]
+  /** Of a dry run. */
+  estimate(): Estimate | undefined
 }
 
 /** Call in a describe block. `closed.mp4`, `.ts` and `.mkv` have 300 numbered frames in closed GOPs of 40. */
@@ -47,6 +50,7 @@ export function useCopyAttempts(): CopyAttempts {
       return storedObjects(taskApi)
     },
     failure: () => taskApi.fails[0]?.error ?? {},
+    estimate: () => taskApi.estimated?.estimate,
     warnings: () => (taskApi.finished?.warnings ?? []).map(({ code }) => code),
   }
 }

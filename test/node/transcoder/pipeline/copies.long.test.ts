@@ -1,14 +1,17 @@
 // In charge of: copies of unusual sources: open GOPs, irregular key frames, variable rates, edit lists, damage.
 // Not in charge of: outputs of an ordinary source (copies.test.ts).
 import { readFile, writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ffmpeg, probeStream } from '../../../support/media/media.ts'
 import { audioShifts, frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
+import { makePlayerClip, PLAYER_CLIP } from '../../../support/media/playerClip.ts'
+import { readCues } from '../../../support/mpegts/cueClips.ts'
 import { audioPackets, videoPackets } from '../../../support/media/packetHashes.ts'
 import { copyTask, expectSamePackets, readPlaylist, useCopyAttempts } from '../../../support/transcoder/copyTasks.ts'
 import { joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
 
-const { path, attempt, failure, warnings } = useCopyAttempts()
+const { path, attempt, failure, warnings, estimate } = useCopyAttempts()
 
 describe('what people bring', () => {
   const HLS = { output_container: 'mp4', segmented_output_hls: true, segment_length: 3 } as const
@@ -173,4 +176,46 @@ describe('what people bring', () => {
     await attempt('damaged.ts', copyTask({ output_container: 'ts' }))
     expect(failure()).toEqual({})
   })
+})
+
+test('captions inside the copied video stay, and become WebVTT; cues pass', async () => {
+  const clip = await makePlayerClip(path, 15, ['-g', '50', '-sc_threshold', '0'])
+  const name = basename(clip)
+  const change = { closed_captions: true, scte35_passthough: true, segment_length: 2 } as const
+  const encoded = copyTask({}).config.audioProfiles.map((profile) => ({ ...profile, audio_codec: 'aac' as const }))
+  const objects = await attempt(
+    name,
+    copyTask({ ...change, output_container: 'mp4', segmented_output_hls: true, audioProfiles: encoded }, true),
+  )
+  expect(failure()).toEqual({})
+  const [, text] = [...objects].find(([file]) => file.endsWith('/captions.vtt'))!
+  expect(text.toString()).toContain(PLAYER_CLIP.caption)
+  expect(objects.get('out/master.m3u8')!.toString()).toContain('INSTREAM-ID="CC1"')
+  expect(objects.get('out/video_0/playlist.m3u8')!.toString()).toContain('SCTE35-OUT=')
+  await writeFile(path('captioned.mp4'), joinedSegments(objects, 'out/video_0/playlist.m3u8'))
+  expectSamePackets(await videoPackets(path('captioned.mp4')), await videoPackets(path(name)))
+})
+
+test('cues pass into a transport stream of copied video', async () => {
+  const name = basename(await makePlayerClip(path, 15, ['-g', '50', '-sc_threshold', '0']))
+  const files = await attempt(name, copyTask({ scte35_passthough: true, output_container: 'ts' }))
+  expect(failure()).toEqual({})
+  expect(readCues(files.get('out/v0.ts')!).map(({ splices }) => splices)).toEqual([
+    [expect.closeTo(PLAYER_CLIP.splice, 2)],
+  ])
+})
+
+test('a dry run says what is copied, and what it costs', async () => {
+  await attempt('closed.mp4', {
+    ...copyTask({ output_container: 'mp4', segmented_output_hls: true }, true),
+    kind: 'plan',
+  })
+  const { plan, predicted } = estimate()!
+  expect(plan.outputs[0]?.description[0]).toMatch(
+    /^The source’s video is copied: h.264, 192 × 48, 25 frames per second, .* it has 8 GOPs of 0.8 to 1.6 s, closed; \d+ segments of [\d. to]+ s where 2 s were asked for\.$/,
+  )
+  expect(plan.outputs[0]?.video).toMatchObject({ codec: 'h264', copied: true })
+  expect(plan.outputs[1]?.audio[0]).toMatchObject({ codec: 'aac', copied: true, channels: 1 })
+  // An encode of 12 s would take about 2 s more.
+  expect(predicted.cpu_seconds!.likely).toBeLessThan(2.2)
 })
