@@ -154,6 +154,8 @@ const GETS = [
   '',
   '/',
   '/input',
+  '/input/1',
+  '/input/99',
   '/input/hls',
   '/input/hls/a/0/segments/0',
   '/input/hls/a/keys/0',

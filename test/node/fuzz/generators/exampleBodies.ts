@@ -35,6 +35,22 @@ const jobs: unknown[] = [
     },
   },
   {
+    inputs: [
+      { input: 's3://bucket/in/film.mp4', start_seconds: 1.5, end_seconds: '00:00:10:12' },
+      { input: `https://example.com/film.mp4?token=${CANARY}-piece`, source_streams: { 1: 2, 2: null } },
+      { input: '{{upload.ready}}' },
+    ],
+    ladder: 'auto',
+    audioProfiles: [audio, { ...audio, source_stream: 2 }],
+    cloud_credentials: {
+      inputs: [
+        { cloud_provider: 'aws', region: 'eu-central-1', ...keys },
+        { cloud_provider: 'http', access_key: 'user', secret_key: `${CANARY}-password` },
+        { cloud_provider: 'file-upload' },
+      ],
+    },
+  },
+  {
     input: '{{upload.ready}}',
     video_codec: 'mpeg2',
     output_container: 'ts',
@@ -57,6 +73,7 @@ export function exampleBodies(operation: string, example: unknown): unknown[] {
     return [
       example,
       { cloud_credentials: { input } },
+      { inputs: [{ input: '{{upload.ready}}' }, null], cloud_credentials: { inputs: [input, input] } },
       { input: '{{upload.ready}}' },
       { webhook_url: 'https://a.example/' },
     ]
