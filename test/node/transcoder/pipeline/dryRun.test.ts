@@ -91,7 +91,7 @@ test('cancelled during the probe, it reports so and sends no estimate', async ()
   // The source stalls until the cancellation has arrived.
   taskApi.faults.input = ({ request }) => new Promise<boolean>((done) => request.socket.once('close', () => done(true)))
   await runTask(runRequest(taskApi), fixtures.context())
-  expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
+  expect(taskApi.fails).toMatchObject([{ reason: 'cancelled' }])
   expect(taskApi.estimated).toBeNull()
   await expectNothing()
 })

@@ -393,7 +393,7 @@ describe('being ended from outside, in the middle of an encode', () => {
     taskApi.instruction = 'cancel'
     await ended
     expect(alive).toEqual([])
-    expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
+    expect(taskApi.fails).toMatchObject([{ reason: 'cancelled' }])
     expect(taskApi.finished).toBeNull()
     await expectClean()
   })
@@ -423,7 +423,7 @@ describe('being ended from outside, in the middle of an encode', () => {
     const { ended, halt } = await startLong()
     halt.abort(new AttemptAbort('interrupted'))
     await ended
-    expect(taskApi.fails).toEqual([{ reason: 'interrupted' }])
+    expect(taskApi.fails).toMatchObject([{ reason: 'interrupted' }])
     await expectClean()
   })
 

@@ -187,7 +187,7 @@ test('a run that is cancelled leaves nothing behind', async () => {
   await taskApi.waitFor(() => taskApi.counts.get('plan') === 1)
   context.controller.abort(new AttemptAbort('cancelled'))
   await run
-  expect(taskApi.fails).toEqual([{ reason: 'cancelled' }])
+  expect(taskApi.fails).toMatchObject([{ reason: 'cancelled' }])
   expect(await fixtures.workDirEntries()).toEqual([])
   expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
 })
