@@ -64,6 +64,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const video = readVideoProfiles(body, findings)
   const audio = readAudioProfiles(body, findings)
   const captions = readCaptionList(body, findings)
+  requireInput(body, findings)
   const draft: JobDraft = {
     ...readFields(jobFieldsSchema.shape, body, '', findings),
     videoProfiles: video.map((each, i) =>
@@ -77,7 +78,6 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     inputProvidersOf: [],
     outputProviderOf: undefined,
   }
-  requireInput(body, findings)
   if (draft.ladder !== undefined && presentMember(body, 'gop_length') === undefined)
     draft.gop_length = LADDER_GOP_SECONDS
   checkProducts(draft, findings)
