@@ -1,6 +1,6 @@
 // In charge of: the SQL of the totals behind /metrics.
 // Not in charge of: what is counted (metrics/), the other values of /metrics (metrics.ts).
-import type { Series } from '../metrics/totals.ts'
+import type { Series } from '../util/totals.ts'
 import { all } from './statement.ts'
 
 const add = (condition: string) => `INSERT INTO metric_totals (scope, series)

@@ -1,7 +1,7 @@
 // In charge of: the rows of uploaded files. One statement per function; times in milliseconds since 1970.
 // Not in charge of: their bytes (R2, under `key`).
 import { addTotalsIfChanged } from './metricTotals.ts'
-import { Totals } from '../metrics/totals.ts'
+import { Totals } from '../util/totals.ts'
 import { all, first } from './statement.ts'
 
 export interface UploadRow {

@@ -2,7 +2,7 @@
 // Not in charge of: sending them (webhooks/webhookDelivery.ts).
 import type { Delivery } from '#contract/api/answers.ts'
 import type { TaskLifecycle } from '#contract/task/lifecycle.ts'
-import { Totals } from '../metrics/totals.ts'
+import { Totals } from '../util/totals.ts'
 import { addTotalsIfChanged } from './metricTotals.ts'
 import { all, first } from './statement.ts'
 

@@ -4,7 +4,7 @@
 // Not in charge of: counts of jobs, which are exact (transitionTotals.ts).
 import { waitUntil } from 'cloudflare:workers'
 import { addTotals } from '../db/metricTotals.ts'
-import { Totals } from './totals.ts'
+import { Totals } from '../util/totals.ts'
 
 const FLUSH_MS = 10_000
 

@@ -10,7 +10,7 @@ import {
   type LabelsOf,
 } from '#contract/api/metricFamilies.ts'
 import { INITIAL_SERIES } from './initialSeries.ts'
-import type { Series } from './totals.ts'
+import type { Series } from '../util/totals.ts'
 
 export type Gauges = { [Name in GaugeName]: [labels: LabelsOf<Name>, value: number][] }
 

@@ -5,7 +5,7 @@ import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { terminal, type TaskEvent, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { CountedTaskRow } from '../db/tasks.ts'
 import type { OutputFigures } from './outputFigures.ts'
-import { Totals } from './totals.ts'
+import { Totals } from '../util/totals.ts'
 
 export interface TransitionFacts {
   /** Why the job failed. */

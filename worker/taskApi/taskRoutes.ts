@@ -1,7 +1,7 @@
 // In charge of: the task API (`/task/…`), the only address that a transcoder calls. Authenticated by tokens of
 // attempts, never by API keys.
 // Not in charge of: state transitions (contract/task/lifecycle.ts), providers (storage/).
-import { countSourceReads, countStoreError } from '../metrics/storeCounts.ts'
+import { countSourceReads, countStoreError } from './storeCounts.ts'
 import { Hono, type Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'

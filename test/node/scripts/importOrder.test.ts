@@ -82,6 +82,7 @@ const ORDER: Record<string, readonly string[]> = {
     'util',
     'secrets',
     'db',
+    'metrics',
     'storage',
     'http',
     'scheduler',

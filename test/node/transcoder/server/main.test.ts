@@ -100,7 +100,9 @@ test('SIGTERM returns a task that cannot finish in time, ends ffmpeg and the pro
   await startTask(running)
   running.child.kill('SIGTERM')
   expect(await running.exited).toEqual([0, null])
-  expect(taskApi.fails).toMatchObject([{ reason: 'interrupted', why: expect.stringMatching(/\d s until it has to end$/) }])
+  expect(taskApi.fails).toMatchObject([
+    { reason: 'interrupted', why: expect.stringMatching(/\d s until it has to end$/) },
+  ])
   expect(taskApi.breaches).toEqual([])
   expect(await findFfmpegProcesses(fixtures.workDir)).toEqual([])
   expect(await readdir(fixtures.workDir)).toEqual([])

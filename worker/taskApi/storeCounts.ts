@@ -2,8 +2,8 @@
 // Not in charge of: the bytes of outputs, which are counted exactly, at the commit (transitionTotals.ts).
 import { createMiddleware } from 'hono/factory'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
-import type { TaskEnv } from '../taskApi/taskContext.ts'
-import { countInIsolate } from './isolateCounts.ts'
+import type { TaskEnv } from './taskContext.ts'
+import { countInIsolate } from '../metrics/isolateCounts.ts'
 
 /** `/task/<id>/input…`. Bytes that were offered: a transcoder may read fewer of them. */
 export const countSourceReads = createMiddleware<TaskEnv>(async (c, next) => {
