@@ -81,6 +81,15 @@ export function firstInput(config: JobConfig): JobInput {
   return jobInputs(config)[0]!
 }
 
+/** Fields of `input` that are also fields of an element of `inputs`. */
+const SOURCE_FIELDS: readonly unknown[] = ['input', 'start_seconds', 'end_seconds']
+
+/** A field as the request has it: the transcoder treats the only element of `inputs` as `input`. */
+export function withRequestField<F extends { field?: string | undefined }>({ inputs }: JobConfig, found: F): F {
+  if (inputs?.length !== 1 || !SOURCE_FIELDS.includes(found.field)) return found
+  return { ...found, field: `inputs[0].${found.field}` }
+}
+
 /** What the source number `index` is opened with. */
 export function inputCredentials({ input, inputs }: JobSecrets, index: number): Partial<Credentials> {
   return inputs?.[index] ?? input ?? {}

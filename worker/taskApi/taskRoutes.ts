@@ -9,6 +9,7 @@ import type { JobError, Warning } from '#contract/errors.ts'
 import { isJobErrorCode } from '#contract/errorCodes.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
+import { withRequestField } from '#contract/job/jobConfig.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import {
@@ -236,13 +237,15 @@ export const taskApi = new Hono<TaskEnv>()
     // A final state never changes (I2).
     if (warnings && !terminal[before.state]) await addWarnings(c.env, jobId, warnings)
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
+    const job = error?.field === undefined ? null : await findJobByJobId(c.env.DB, jobId)
+    const told = error && job ? withRequestField(job.config, error) : error
     const result =
       reason === 'interrupted'
         ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt, why }, { cpuSeconds })
         : await applyEvent(
             c.env,
             { id, jobId },
-            { type: 'attempt_failed', attempt, error: toJobError(error) },
+            { type: 'attempt_failed', attempt, error: toJobError(told) },
             { cpuSeconds },
           )
     if (!result.ok && result.refusal === 'stale') throw staleAttempt()
@@ -309,7 +312,8 @@ async function addWarnings(env: Env, jobId: string, warnings: Warning[], obsolet
   const isObsolete = (warning: Warning) =>
     obsolete.some(({ code, message }) => code === warning.code && message === warning.message)
   const kept = job.warnings.filter((warning) => !isObsolete(warning))
-  const merged = JSON.stringify(mergeWarnings(kept, warnings))
+  const told = warnings.map((warning) => withRequestField(job.config, warning))
+  const merged = JSON.stringify(mergeWarnings(kept, told))
   if (merged !== JSON.stringify(job.warnings)) await updateWarnings(env.DB, jobId, merged)
 }
 

@@ -132,6 +132,15 @@ describe('a piece of the source', () => {
   })
 })
 
+test('errors about the only element of inputs have its path', async () => {
+  const { id, attempt } = await startJob({
+    input: undefined,
+    inputs: [{ input: joined.inputs[0]?.input, end_seconds: 5 }],
+  })
+  await attempt.fail('cut_outside_source', { message: 'It is outside.', field: 'end_seconds' })
+  expect((await readStatus(id)).error).toMatchObject({ code: 'cut_outside_source', field: 'inputs[0].end_seconds' })
+})
+
 describe('a row that was changed in the database', () => {
   test.each<[string, (config: any) => void]>([
     ['another host for a piece', (config) => (config.inputs[1].input = 'https://thief.test/film.mp4?…')],

@@ -33,6 +33,10 @@ import { requireCompleteSource } from '../encode.ts'
 import { FIRST_PIPE_FD } from '../../ffmpeg/run.ts'
 import { JoinFeed } from './joinFeed.ts'
 
+/** What is cached of one input, and of all together (source/readCache.ts). */
+const MAX_CACHE_BYTES = 24 * 1024 * 1024
+const MAX_CACHES_BYTES = 256 * 1024 * 1024
+
 /** Programs that analyse inputs at the same time. */
 const PARALLEL = 2
 
@@ -78,7 +82,7 @@ export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
 }
 
 async function openLoopback(
-  { attempt, source, onCleanup, onSecret }: InputsContext,
+  { attempt, spec, source, onCleanup, onSecret }: InputsContext,
   piece: number,
 ): Promise<LoopbackServer> {
   const { taskClient, controller, workspace } = attempt
@@ -86,7 +90,11 @@ async function openLoopback(
     (range, etag, signal) => taskClient.fetchInput(range, etag, signal, piece),
     controller.signal,
     (reason) => controller.abort(pieceError(piece, reason)),
-    { ...source, cacheFile: joinPaths(workspace.root, `seen-${piece}`) },
+    {
+      ...source,
+      cacheFile: joinPaths(workspace.root, `seen-${piece}`),
+      maxCacheBytes: Math.min(MAX_CACHE_BYTES, Math.floor(MAX_CACHES_BYTES / spec.inputs!.length)),
+    },
   )
   onCleanup(() => loopback.close())
   onSecret(loopback.secret)
