@@ -77,13 +77,13 @@ export function Source(props: SourceProps) {
         <JoinChoice isOn={joining.isOn} onChange={(isOn) => onJoining({ ...joining, isOn })} />
       ) : null}
       {joined ? <JoinedAnalysis analysis={analyses.get(JOINED)} /> : null}
-      {sources.length === 0 || (!uploads && !sources.some(({ key }) => analyses.has(key))) ? null : (
+      {sources.length === 0 || (!uploads && (joined || !sources.some(({ key }) => analyses.has(key)))) ? null : (
         <ul class="source-cards">
           {sources.map((source, index) => (
             <SourceCard
               key={source.key}
               source={source}
-              analysis={analyses.get(source.key)}
+              analysis={ownAnalysis(analyses.get(source.key), joined)}
               onRemove={
                 uploads
                   ? () => onChosen((before) => before.filter((_each, place) => keysOf(before)[place] !== source.key))
@@ -126,6 +126,11 @@ export function Source(props: SourceProps) {
       ) : null}
     </>
   )
+}
+
+/** Joined sources are analysed together: the analysis of one alone was stopped. */
+function ownAnalysis(analysis: Analysis | undefined, joined: boolean): Analysis | undefined {
+  return analysis && joined ? { ...analysis, busy: false } : analysis
 }
 
 function JoinChoice({ isOn, onChange }: { isOn: boolean; onChange: (isOn: boolean) => void }) {
