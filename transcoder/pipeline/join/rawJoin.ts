@@ -16,6 +16,8 @@ const LEAST_VIDEO_BYTES = 64 * 1024 * 1024
 const MOST_VIDEO_BYTES = 768 * 1024 * 1024
 /** Audio of a piece whose video begins late. */
 const MOST_AUDIO_BYTES = 512 * 1024 * 1024
+/** Silence in place of audio that does not come. */
+const LATE_SAMPLES = SAMPLE_RATE / 2
 /** Written at once. */
 const BLOCK_SAMPLES = 4800
 
@@ -316,7 +318,8 @@ export class RawJoin {
     const { rate, frameBytes } = this.#format.video!
     const pending = this.#video!.writableLength
     if (pending < frameBytes) return false
-    const handed = this.#samplesOf(this.#videoBytes - pending)
+    // With the audio of the frame that is being written, the encoder can go on.
+    const handed = this.#samplesOf(this.#videoBytes - pending + frameBytes) - FADE_SAMPLES
     const starving = this.#tracks.filter(
       ({ pipe, hasSource, hasEnded, written }) =>
         hasSource && !hasEnded && pipe.writableLength === 0 && written < handed,
@@ -324,9 +327,12 @@ export class RawJoin {
     if (starving.length === 0) return true
     const ahead = (VIDEO_AHEAD_SECONDS * rate.num * frameBytes) / rate.den
     if (pending < Math.min(MOST_VIDEO_BYTES, Math.max(LEAST_VIDEO_BYTES, ahead))) return false
+    // A little more than it has video for: it may need some to go on.
+    const filled = Math.min(handed + LATE_SAMPLES, this.#samplesOf(this.#videoBytes) - FADE_SAMPLES)
     for (const track of starving) {
-      track.late += handed - track.written
-      this.#writeSilence(track, handed - track.written)
+      const missing = Math.max(0, filled - track.written)
+      track.late += missing
+      this.#writeSilence(track, missing)
     }
     return true
   }
