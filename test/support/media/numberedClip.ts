@@ -47,8 +47,11 @@ export async function frameNumbers(path: string): Promise<number[]> {
 
 const noise = (seconds: number): string => `anoisesrc=seed=7:r=48000:d=${seconds}:a=0.4,lowpass=f=3000`
 
+let original: Promise<Float32Array> | undefined
 /** The audio of every numbered clip before it was encoded. */
-async function originalAudio(): Promise<Float32Array> {
+const originalAudio = (): Promise<Float32Array> => (original ??= makeOriginalAudio())
+
+async function makeOriginalAudio(): Promise<Float32Array> {
   const bytes = await ffmpeg(['-f', 'lavfi', '-i', noise(60), '-ac', '1', '-f', 'f32le', '-'])
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
 }
@@ -63,8 +66,8 @@ const SHORT = { window: 1200, reach: 1200 }
  * the clip's audio. Compared in the first second and in the last.
  */
 export async function audioShifts(path: string, origin: number): Promise<[number, number]> {
-  const [output, original] = [await audioSamples(path), await originalAudio()]
-  const at = (place: number): number => bestShift(output, original, place, origin)
+  const [output, noiseSamples] = [await audioSamples(path), await originalAudio()]
+  const at = (place: number): number => bestShift(output, noiseSamples, place, origin)
   return [at(WINDOW), at(output.length - 3 * WINDOW)]
 }
 
@@ -73,8 +76,8 @@ export async function audioShiftsAt(
   path: string,
   places: readonly { place: number; origin: number }[],
 ): Promise<number[]> {
-  const [output, original] = [await audioSamples(path), await originalAudio()]
-  return places.map(({ place, origin }) => bestShift(output, original, place, origin - place, SHORT))
+  const [output, noiseSamples] = [await audioSamples(path), await originalAudio()]
+  return places.map(({ place, origin }) => bestShift(output, noiseSamples, place, origin - place, SHORT))
 }
 
 export async function sampleCount(path: string): Promise<number> {
@@ -83,7 +86,7 @@ export async function sampleCount(path: string): Promise<number> {
 
 function bestShift(
   output: Float32Array,
-  original: Float32Array,
+  clip: Float32Array,
   place: number,
   origin: number,
   { window, reach } = { window: WINDOW, reach: REACH },
@@ -92,7 +95,7 @@ function bestShift(
   for (let shift = -reach; shift <= reach; shift += 1) {
     let score = 0
     for (let index = 0; index < window; index += 1)
-      score += (output[place + index + shift] ?? 0) * (original[origin + place + index] ?? 0)
+      score += (output[place + index + shift] ?? 0) * (clip[origin + place + index] ?? 0)
     if (score > best.score) best = { shift, score }
   }
   return best.shift
