@@ -1,13 +1,22 @@
 // In charge of: the arguments that copy a stream of the source into an output.
 // Not in charge of: whether it is copied (plan/copy/), where a part of the source begins on ffmpeg's clock (cutArgs.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { isMp4 } from '../forms.ts'
 import type { AudioPlan, CutPlan, VideoPlan } from '../model/plan.ts'
 
 /**
- * What holds the audio. A file or a transport stream begins with the packet that the decoder needs first: an edit list or
- * the clock keeps it from being heard. Fragments and plain frames have neither.
+ * What holds the audio. A container with times begins with the packet that the decoder needs first: an edit list or the
+ * clock keeps it from being heard. Fragments and plain frames have neither.
  */
-export type AudioHolder = 'mp4' | 'fragments' | 'ts' | 'frames'
+export type AudioHolder = 'mp4' | 'timed' | 'fragments' | 'frames'
+
+/** Audio files that are a sequence of frames. Those of mp3 have a header with the encoder's delay. */
+const PLAIN_FRAMES: readonly string[] = ['ac3', 'eac3', 'mp2']
+
+/** `container`: of any planned file. */
+export function audioHolderOf(container: string): AudioHolder {
+  return isMp4(container) ? 'mp4' : PLAIN_FRAMES.includes(container) ? 'frames' : 'timed'
+}
 
 /** Packets with times below 0 are left out, up to the first one that is written. */
 const fromZero = (kind: 'v' | 'a', position: number): string[] => [`-copypriorss:${kind}:${position}`, '0']
@@ -42,7 +51,7 @@ export function copyAudioArgs(
     ...[`-c:a:${position}`, 'copy'],
     // As in transport streams, AAC states its configuration in every frame; mp4 needs it in the header.
     ...(codec === 'aac' && (holder === 'mp4' || holder === 'fragments') ? [`-bsf:a:${position}`, 'aac_adtstoasc'] : []),
-    ...(cut == null && (holder === 'mp4' || holder === 'ts') ? [] : fromZero('a', position)),
+    ...(cut == null && (holder === 'mp4' || holder === 'timed') ? [] : fromZero('a', position)),
     ...(language === null ? [] : [`-metadata:s:a:${position}`, `language=${language}`]),
   ]
 }

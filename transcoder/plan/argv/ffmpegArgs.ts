@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
-import { copyEndArgs } from './copyArgs.ts'
+import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
 import { readCut } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
@@ -243,7 +243,9 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...videoEncoderArgs(plan, output.video, cores),
-    ...output.audio.flatMap((track, trackIndex) => audioEncoderArgs(track, trackIndex, plan.cut, output.container)),
+    ...output.audio.flatMap((track, trackIndex) =>
+      audioEncoderArgs(track, trackIndex, plan.cut, audioHolderOf(output.container)),
+    ),
     ...tailOf(plan, [output.video, ...output.audio]),
     ...subtitles(plan),
     ...tx3gArgs(captions),
@@ -259,7 +261,7 @@ function tailOf(plan: Plan, streams: readonly (VideoPlan | AudioPlan)[]): string
 function audioFileArgs(plan: Plan, file: AudioFilePlan, position: number): string[] {
   return [
     ...['-map', audioSource(plan, file.audio, `f${position}`), '-map_metadata', '-1', '-map_chapters', '-1'],
-    ...audioEncoderArgs(file.audio, 0, plan.cut, isMp4(file.container) ? 'mp4' : 'frames'),
+    ...audioEncoderArgs(file.audio, 0, plan.cut, audioHolderOf(file.container)),
     ...tailOf(plan, [file.audio]),
     ...['-fflags', '+bitexact'],
     ...audioMuxers[file.container](file),

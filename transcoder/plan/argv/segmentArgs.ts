@@ -96,7 +96,7 @@ export function segmentArgs(
   const [first, ...more] = targets
   if (first === undefined) return []
   // Audio beside video is in transport streams only.
-  const holder = first.encode.video !== null || segmentForms[first.form].carriesAudio ? 'ts' : 'fragments'
+  const holder = first.encode.video !== null || segmentForms[first.form].carriesAudio ? 'timed' : 'fragments'
   return [
     ...maps.flatMap((map) => ['-map', map]),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],

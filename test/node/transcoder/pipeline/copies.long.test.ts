@@ -8,7 +8,13 @@ import { audioShifts, frameNumbers, makeNumberedClip } from '../../../support/me
 import { makePlayerClip, PLAYER_CLIP } from '../../../support/media/playerClip.ts'
 import { readCues } from '../../../support/mpegts/cueClips.ts'
 import { audioPackets, videoPackets } from '../../../support/media/packetHashes.ts'
-import { copyTask, expectSamePackets, readPlaylist, useCopyAttempts } from '../../../support/transcoder/copyTasks.ts'
+import {
+  copyTask,
+  expectSamePackets,
+  hashes,
+  readPlaylist,
+  useCopyAttempts,
+} from '../../../support/transcoder/copyTasks.ts'
 import { joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
 
 const { path, attempt, failure, warnings, estimate } = useCopyAttempts()
@@ -218,4 +224,72 @@ test('a dry run says what is copied, and what it costs', async () => {
   expect(plan.outputs[1]?.audio[0]).toMatchObject({ codec: 'aac', copied: true, channels: 1 })
   // An encode of 12 s would take about 2 s more.
   expect(predicted.cpu_seconds!.likely).toBeLessThan(2.2)
+})
+
+describe('audio codecs', () => {
+  test.each(['ac3', 'eac3', 'mp2', 'mp3', 'flac', 'opus'] as const)('%s as a file of its own', async (codec) => {
+    const encoder = { mp3: 'libmp3lame', opus: 'libopus' }[codec as string] ?? codec
+    const clip = `${codec}.mkv`
+    await ffmpeg(['-y', '-i', path('closed.mp4'), '-t', '4', '-c:v', 'copy', '-ac', '2', '-c:a', encoder, path(clip)])
+    const objects = await attempt(clip, copyTask({ videoProfiles: [], audio_output_path: 'sound' }))
+    expect(failure()).toEqual({})
+    const [name, bytes] = [...objects].find(([file]) => file.startsWith('sound/'))!
+    expect(name.endsWith(`.${codec}`)).toBe(true)
+    await writeFile(path(`alone.${codec}`), bytes)
+    // Plain frames have no times: the packet before 0 is left out.
+    const [copied, original] = [await audioPackets(path(`alone.${codec}`)), await audioPackets(path(clip))]
+    expect(hashes(original).slice(-copied.length)).toEqual(hashes(copied))
+    expect(original.length - copied.length).toBeLessThanOrEqual(['ac3', 'eac3', 'mp2'].includes(codec) ? 1 : 0)
+  })
+
+  test.each(['ac3', 'eac3', 'flac'] as const)('%s as separate audio of HLS', async (codec) => {
+    await ffmpeg([
+      '-y',
+      '-i',
+      path('closed.mp4'),
+      '-c:v',
+      'copy',
+      '-ac',
+      '2',
+      '-c:a',
+      codec,
+      '-strict',
+      '-2',
+      path('codec.mp4'),
+    ])
+    const objects = await attempt(
+      'codec.mp4',
+      copyTask({ output_container: 'mp4', segmented_output_hls: true, segment_length: 3 }, true),
+    )
+    expect(failure()).toEqual({})
+    await writeFile(path('joined.mp4'), joinedSegments(objects, 'out/audio_0/playlist.m3u8'))
+    const [copied, original] = [await audioPackets(path('joined.mp4')), await audioPackets(path('codec.mp4'))]
+    expect(hashes(original).slice(-copied.length)).toEqual(hashes(copied))
+    expect(original.length - copied.length).toBeLessThanOrEqual(1)
+  })
+
+  test('mono at 22.05 kHz keeps its rate and its channel', async () => {
+    await ffmpeg([
+      '-y',
+      '-i',
+      path('closed.mp4'),
+      '-c:v',
+      'copy',
+      '-ac',
+      '1',
+      '-ar',
+      '22050',
+      '-c:a',
+      'aac',
+      path('low.mp4'),
+    ])
+    const objects = await attempt(
+      'low.mp4',
+      copyTask({ output_container: 'ts', segmented_output_hls: true, master_variant_mode: true }, true),
+    )
+    expect(failure()).toEqual({})
+    await writeFile(path('joined.ts'), joinedSegments(objects, 'out/audio_0/playlist.m3u8'))
+    expect(await probeStream(path('joined.ts'), 'audio')).toMatchObject({ sample_rate: '22050', channels: 1 })
+    expect(objects.get('out/master.m3u8')!.toString()).toContain('CHANNELS="1"')
+  })
 })
