@@ -20,8 +20,11 @@ const NAL_UNITS: Readonly<Record<string, { idr: string; parameters: string }>> =
   h264: { idr: '5', parameters: '7' },
   hevc: { idr: '19-20', parameters: '33' },
 }
-/** Four days at 60 frames per second; the lists of more frames would fill the memory. */
-const MAX_FRAMES = 20_000_000
+/** A day at 50 frames per second. The lists of more frames would fill the memory: their source is not copied. */
+const MAX_FRAMES = 4_500_000
+
+/** More are as bad as this many. */
+const MAX_PARAMETER_SETS = 100
 
 interface Options {
   cwd: string
@@ -58,15 +61,18 @@ export async function surveyVideo(
           ...list(2, ['-bsf:v', `filter_units=pass_types=${units.parameters}`]),
         ]),
   ]
-  const packets: Packet[] = []
+  const packets = new PacketList()
   const idr = new Set<number>()
   const parameters = new Set<string>()
   const collect = (take: (packet: Packet) => void) => (stream: Readable) => readPackets(stream, take)
   const readers = [
-    collect((packet) => void packets.push(packet)),
+    collect((packet) => packets.push(packet)),
     ...(units === undefined
       ? []
-      : [collect(({ decoded }) => void idr.add(decoded)), collect(({ checksum }) => void parameters.add(checksum))]),
+      : [
+          collect(({ decoded }) => void idr.add(decoded)),
+          collect(({ checksum }) => void (parameters.size < MAX_PARAMETER_SETS && parameters.add(checksum))),
+        ]),
   ]
   const { ended, code } = await runFfmpeg(engine, args, {
     ...options,
@@ -75,7 +81,7 @@ export async function surveyVideo(
     limits: { cpuSeconds: 0 },
   })
   options.signal?.throwIfAborted()
-  if (ended !== 'exit' || code !== 0 || packets.length === 0) return null
+  if (ended !== 'exit' || code !== 0 || packets.length === 0 || packets.length > MAX_FRAMES) return null
   return surveyOf(packets, { startSeconds, idr, parameters })
 }
 
@@ -96,14 +102,33 @@ const TIME_BASE = /^#tb 0: (\d+)\/(\d+)/
 const PACKET = /^0, *(-?\d+), *(-?\d+), *(\d+), *(\d+), 0x([0-9a-f]{8})(?:, F=0x([0-9A-Fa-f]+))?/
 const KEY_FLAG = 1
 
+/** In decoding order; numbers only, because there may be millions. */
+class PacketList {
+  length = 0
+  readonly decoded: number[] = []
+  readonly times: number[] = []
+  readonly sizes: number[] = []
+  readonly keyFrames: number[] = []
+  endSeconds = -Infinity
+
+  push({ decoded, shown, duration, bytes, isKey, tick }: Packet): void {
+    this.length += 1
+    if (this.length > MAX_FRAMES) return
+    if (isKey) this.keyFrames.push(this.decoded.length)
+    this.decoded.push(decoded)
+    this.times.push(shown * tick)
+    this.sizes.push(bytes)
+    this.endSeconds = Math.max(this.endSeconds, (shown + duration) * tick)
+  }
+}
+
 async function readPackets(stream: Readable, take: (packet: Packet) => void): Promise<void> {
   let tick = 0
-  let count = 0
   for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
     const [, num, den] = TIME_BASE.exec(line) ?? []
     if (den !== undefined) tick = Number(num) / Number(den)
     const [, decoded, shown, duration, bytes, checksum = '', flags] = PACKET.exec(line) ?? []
-    if (bytes === undefined || (count += 1) > MAX_FRAMES) continue
+    if (bytes === undefined) continue
     const isKey = flags === undefined || (Number.parseInt(flags, 16) & KEY_FLAG) !== 0
     const [dts, pts] = [Number(decoded), Number(shown)]
     take({ decoded: dts, shown: pts, duration: Number(duration), bytes: Number(bytes), isKey, checksum, tick })
@@ -112,19 +137,17 @@ async function readPackets(stream: Readable, take: (packet: Packet) => void): Pr
 
 /** `idr`: the decoding times of IDR pictures. */
 function surveyOf(
-  packets: readonly Packet[],
+  { decoded, times, sizes, keyFrames, endSeconds }: PacketList,
   found: { startSeconds: number; idr: ReadonlySet<number>; parameters: ReadonlySet<string> },
 ): VideoSurvey {
-  const seconds = (ticks: number, { tick }: Packet): number => ticks * tick - found.startSeconds
-  const keyFrames = packets.flatMap(({ isKey }, frame) => (isKey ? [frame] : []))
-  const back = packets.findIndex(({ decoded }, frame) => frame > 0 && decoded <= packets[frame - 1]!.decoded)
+  const back = decoded.findIndex((ticks, frame) => frame > 0 && ticks <= decoded[frame - 1]!)
   return {
-    times: packets.map((packet) => seconds(packet.shown, packet)),
-    sizes: packets.map(({ bytes }) => bytes),
+    times: times.map((time) => time - found.startSeconds),
+    sizes,
     keyFrames,
-    closedKeyFrames: new Set(keyFrames.filter((frame) => found.idr.has(packets[frame]!.decoded))),
-    endSeconds: packets.reduce((end, packet) => Math.max(end, seconds(packet.shown + packet.duration, packet)), 0),
+    closedKeyFrames: new Set(keyFrames.filter((frame) => found.idr.has(decoded[frame]!))),
+    endSeconds: endSeconds - found.startSeconds,
     parameterSets: found.parameters.size,
-    backwardsAt: back < 0 ? null : seconds(packets[back]!.shown, packets[back]!),
+    backwardsAt: back < 0 ? null : times[back]! - found.startSeconds,
   }
 }

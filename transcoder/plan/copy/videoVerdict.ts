@@ -99,7 +99,7 @@ function segmentedVerdict(
   const length = (part.endSeconds ?? survey.endSeconds) - part.startSeconds
   const starts = chooseStarts(candidates, segmentSeconds, length)
   const lengths = segmentLengths(starts, length)
-  const longest = Math.max(...lengths)
+  const longest = lengths.reduce((most, seconds) => Math.max(most, seconds), 0)
   const limit = Math.max(LONGEST_SEGMENT_SECONDS, segmentSeconds)
   const gops = describeGops(survey, part)
   const numbers = {
@@ -121,7 +121,7 @@ function segmentedVerdict(
   }
   if (starts.frames.length > MOST_SEGMENTS)
     return refuse(`it would have ${starts.frames.length} segments; ${MOST_SEGMENTS} are possible`, numbers)
-  const largest = Math.max(...segmentSizes(survey, part, starts))
+  const largest = segmentSizes(survey, part, starts).reduce((most, bytes) => Math.max(most, bytes), 0)
   if (spec.packaging!.smooth && largest > LARGEST_FRAGMENT_BYTES)
     return refuse(
       `a fragment would have ${largest} bytes; Smooth Streaming can have ${LARGEST_FRAGMENT_BYTES} here`,
@@ -161,7 +161,9 @@ function describeGops(survey: VideoSurvey, part: CopiedPart): string {
 }
 
 function range(values: readonly number[]): string {
-  const [least, most] = [shown(Math.min(...values)), shown(Math.max(...values))]
+  // Not by spreading: a day of single-frame GOPs would be too many arguments.
+  const least = shown(values.reduce((lowest, value) => Math.min(lowest, value), Infinity))
+  const most = shown(values.reduce((highest, value) => Math.max(highest, value), 0))
   return least === most ? least : `${least} to ${most}`
 }
 
