@@ -15,14 +15,14 @@ import { FakeTaskApi } from './fakeTaskApi.ts'
 import { segmentedTask, storedObjects } from './segmentedTask.ts'
 
 export interface CopyAttempts {
-  path(name: string): string
+  path: (name: string) => string
   /** Runs the task with that clip as its source; returns the stored objects. */
-  attempt(source: string, task: TaskDescription): Promise<Map<string, Buffer>>
+  attempt: (source: string, task: TaskDescription) => Promise<Map<string, Buffer>>
   /** The error of the attempt; empty = none. */
-  failure(): { code?: string; message?: string }
-  warnings(): string[]
+  failure: () => { code?: string; message?: string }
+  warnings: () => string[]
   /** Of a dry run. */
-  estimate(): Estimate | undefined
+  estimate: () => Estimate | undefined
 }
 
 /** Call in a describe block. `closed.mp4`, `.ts` and `.mkv` have 300 numbered frames in closed GOPs of 40. */
@@ -43,7 +43,7 @@ export function useCopyAttempts(): CopyAttempts {
   afterEach(() => taskApi.stop())
   return {
     path,
-    async attempt(source, task) {
+    attempt: async (source, task) => {
       taskApi.source = { bytes: await readFile(path(source)) }
       taskApi.task = task
       await runTask(runRequest(taskApi), fixture.context())
