@@ -312,6 +312,9 @@ export const limits: Record<string, unknown> = publishedLimits({
 export const metrics = `# HELP splicepoint_slots Maximum number of transcoders that run at the same time.
 # TYPE splicepoint_slots gauge
 splicepoint_slots 4
+# HELP splicepoint_jobs_ended_total Jobs that ended, by kind, state and error code.
+# TYPE splicepoint_jobs_ended_total counter
+splicepoint_jobs_ended_total{kind="transcode",state="completed",code=""} 1042
 `
 
 interface ErrorExample {

@@ -41,6 +41,12 @@ curl -u "$KEY:" "$BASE/api/v0/job/1"`,
     code: '{"error": {"code": "invalid_request", "field": "videoProfiles[0].height", "message": "…", "details": […]}}',
   },
   {
+    title: 'Request ids',
+    text: [
+      'Every answer has the header `X-Request-ID`, which the log of the service names too. You may send your own: up to 64 letters, digits, hyphens and underscores.',
+    ],
+  },
+  {
     title: 'Repeating a request safely',
     text: [
       'Send `Idempotency-Key` with `POST /api/v0/job`: the same key and body within 24 hours return the first answer again and create no second job. Another body with the same key is refused with 409.',

@@ -119,7 +119,8 @@ export const administrationOperations: OperationTable = {
   'GET /metrics': {
     id: 'getMetrics',
     summary: 'Read the metrics',
-    description: 'Returns the metrics of the service in the text format of Prometheus, version 0.0.4.',
+    description:
+      'Returns the metrics of the service in the text format of Prometheus, version 0.0.4: counters and histograms that survive restarts, and gauges. `docs/monitoring.md` lists them.',
     auth: 'admin',
     answers: { type: 'text/plain', schema: stringSchema, example: example.metrics },
     curl: admin('/metrics'),

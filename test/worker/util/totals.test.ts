@@ -4,9 +4,11 @@ import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { transition } from '#contract/task/lifecycle.ts'
 import { addTotals } from '../../../worker/db/metricTotals.ts'
+import { flushCounts } from '../../../worker/metrics/isolateCounts.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
 import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
 import { ADMIN_KEY, apiRequest, createJob, readJson } from '../support/apiClient.ts'
+import { requestWithEnv } from '../support/appRequest.ts'
 import { advanceClock, startJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
 
 async function scrape(): Promise<Map<string, number>> {
@@ -153,6 +155,37 @@ test('the disk of a busy transcoder is a gauge, and gone with the job', async ()
   expect(await disks()).toEqual([[expect.stringMatching(/^transcoder_disk_free_bytes\{slot="[01]"\}$/), 12_345]])
   await attempt.complete()
   expect(await disks()).toEqual([])
+})
+
+/** A database that counts writes of totals, and fails while `isAway`. */
+function watchedDatabase(state: { writes: number; isAway: boolean }): D1Database {
+  return new Proxy(env.DB, {
+    get: (db, name: keyof D1Database) => {
+      if (name !== 'prepare') return db[name].bind(db as never)
+      return (sql: string) => {
+        if (!sql.startsWith('INSERT INTO metric_totals')) return db.prepare(sql)
+        state.writes++
+        if (state.isAway) throw new Error('D1_ERROR: away')
+        return db.prepare(sql)
+      }
+    },
+  })
+}
+
+test('requests do not write to D1, and their counts outlive a write that fails', async () => {
+  await scrape()
+  const state = { writes: 0, isAway: false }
+  const where = { ...env, DB: watchedDatabase(state) }
+  const counted = await increments(async () => {
+    const began = performance.now()
+    for (let n = 0; n < 40; n++) await requestWithEnv(where, 'GET', '/api/v0/limits')
+    // One in ten seconds.
+    expect(state.writes).toBeLessThanOrEqual(1 + Math.floor((performance.now() - began) / 10_000))
+    state.isAway = true
+    await flushCounts(where)
+  }, /^http_requests_total\{method="GET",route="\/api\/v0\/limits"/)
+  expect(counted).toEqual({ 'http_requests_total{method="GET",route="/api/v0/limits",status="2xx"}': 40 })
+  expect(state.writes).toBeGreaterThan(0)
 })
 
 test('uploads are counted by their bytes', async () => {
