@@ -29,7 +29,7 @@ export class ResourceMeter {
     if (now !== null) this.#highest = Math.max(this.#highest, now - this.#atStart!)
     const free = freeBytes(this.#directory)
     return {
-      ...(now === null ? {} : { cpu_seconds: this.#highest }),
+      ...(now === null ? {} : { cpu_seconds: Math.round(this.#highest * TICKS_PER_SECOND) / TICKS_PER_SECOND }),
       ...(free === null ? {} : { disk_free_bytes: free }),
     }
   }
