@@ -52,6 +52,7 @@ export function checkCombinations(draft: JobDraft, findings: Findings): void {
     warnWithoutEffect(draft, findings)
   } else warnVideoFields(draft, findings)
   warnWithoutAudio(draft, findings)
+  warnCaptions(draft, findings)
 }
 
 function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: JobDraft, findings: Findings): void {
@@ -192,15 +193,6 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
     if (draft[name] === true && !segmented)
       warn(name, 'it applies to segmented output, and this job writes single files')
   }
-  if ((draft.captions ?? []).length > 0 && !carriesCaptions(draft, segmented))
-    warn(
-      'captions',
-      !hasVideo(draft)
-        ? 'outputs without video carry no captions'
-        : segmented
-          ? 'Smooth Streaming carries none; add HLS or DASH'
-          : 'a ts file carries none; use mp4, HLS or DASH',
-    )
   const codec = draft.video_codec
   if (draft.dynamic_range === 'source' && codec !== undefined && !videoRules(codecOf(codec)).hasHdr) {
     const capable = WIRE_VIDEO_CODECS.filter((each) => videoRules(codecOf(each)).hasHdr)
@@ -246,10 +238,17 @@ function warnWithoutAudio(draft: JobDraft, findings: Findings): void {
 }
 
 /** Caption files become WebVTT in HLS and DASH, and tx3g in mp4 files. */
-function carriesCaptions(draft: JobDraft, segmented: boolean): boolean {
-  if (!hasVideo(draft)) return false
-  if (!segmented) return containerRules(draft.output_container)?.file === 'mp4'
-  return hasHls(draft) || draft.segmented_output_dash === true
+function warnCaptions(draft: JobDraft, findings: Findings): void {
+  if ((draft.captions ?? []).length === 0) return
+  const why = reasonWithoutCaptions(draft)
+  if (why !== null) findings.warn('no_effect', 'captions', `captions has no effect: ${why}`)
+}
+
+function reasonWithoutCaptions(draft: JobDraft): string | null {
+  if (!hasVideo(draft)) return 'outputs without video carry no captions'
+  if (hasHls(draft) || draft.segmented_output_dash === true) return null
+  if (isSegmented(draft)) return 'Smooth Streaming carries none; add HLS or DASH'
+  return containerRules(draft.output_container)?.file === 'mp4' ? null : 'a ts file carries none; use mp4, HLS or DASH'
 }
 
 /**

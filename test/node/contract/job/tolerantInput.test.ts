@@ -15,6 +15,7 @@ import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 const REQUIRED = new Set(['input', 'width', 'height', 'video_bitrate'])
+const CAPTIONS = [{ input: 'https://h.example/a.srt', language: 'de' }]
 const AWS = { cloud_provider: 'aws', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI' }
 
 interface Level {
@@ -175,6 +176,9 @@ describe('a field that cannot matter warns and never refuses', () => {
   it.each<[title: string, body: Record<string, unknown>, field: string]>([
     ['a tar of an mp4 file', request({ create_tar_file: true }), 'create_tar_file'],
     ['a tar of a ts file', request({ create_tar_file: true, output_container: 'ts' }), 'create_tar_file'],
+    ['captions of a ts file', request({ captions: CAPTIONS, output_container: 'ts' }), 'captions'],
+    ['captions of Smooth Streaming', request({ captions: CAPTIONS, output_container: 'silverlight' }), 'captions'],
+    ['captions of audio alone', request({ captions: CAPTIONS, videoProfiles: [] }), 'captions'],
     ['thumbnails of single files', request({ thumbnails: true }), 'thumbnails'],
     ['the range of the source with h.264', request({ dynamic_range: 'source' }), 'dynamic_range'],
     [
