@@ -109,6 +109,12 @@ export const commandTable = {
         description: 'no video; the audio in this codec',
         values: AUDIO_CODECS,
       },
+      captions: {
+        type: 'string',
+        multiple: true,
+        value: 'LANGUAGE=SOURCE',
+        description: 'a caption file or its address, like de=film.srt; can be repeated',
+      },
       metadata: {
         type: 'string',
         short: 'm',

@@ -1,4 +1,4 @@
-// In charge of: `submit`: uploads the sources that are files, then creates the job.
+// In charge of: `submit`: uploads the sources and caption files that are files, then creates the job.
 // Not in charge of: the fields of the job (jobBody.ts), waiting for it (watchJob.ts).
 import { basename } from 'node:path'
 import type { Created } from '#contract/api/answers.ts'
@@ -8,6 +8,7 @@ import { ServiceError } from '../../client/clientErrors.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { UsageError } from '../cliErrors.ts'
 import { transferProgress } from '../text/progressState.ts'
+import { readCaptionArgument, type CaptionArgument } from './captionArguments.ts'
 import { applyJobFlags, readBody, type JobBody, type JobFlags } from './jobBody.ts'
 import { readSourceArgument, type SourceArgument } from './sourceArguments.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
@@ -16,6 +17,7 @@ import { formatBytes } from '../text/formatUnits.ts'
 export interface SubmitFlags extends JobFlags {
   file?: string | undefined
   join?: boolean | undefined
+  captions?: string[] | undefined
   'idempotency-key'?: string | undefined
   'dry-run'?: boolean | undefined
   'upload-again'?: boolean | undefined
@@ -43,8 +45,14 @@ export async function submitCommand(
   if (sources.length === 0 && flags.join === true) throw new UsageError('--join needs the sources on the command line.')
   const document = flags.file === undefined ? null : await readBody(flags.file)
   const body = applyJobFlags(document, flags)
+  const captions = await Promise.all((flags.captions ?? []).map(readCaptionArgument))
+  if (captions.length > 0) setCaptions(body, captions, captions.map(addressBeforeUpload))
   if (sources.length > 0) await resolveSources(client, body, sources, flags, notes)
   else if (!document) throw new UsageError('The source is missing: give a file, an address, or a job with --file.')
+  else if (captions.some(({ file }) => file.fileBytes !== null)) await validateBeforeUpload(client, body)
+  const captionAddresses: string[] = []
+  for (const { file } of captions) captionAddresses.push(await uploadedAddress(client, file, flags, notes))
+  if (captions.length > 0) setCaptions(body, captions, captionAddresses)
   return client.create(asRequest(body), {
     dryRun: flags['dry-run'] === true,
     ...(flags['idempotency-key'] === undefined ? {} : { idempotencyKey: flags['idempotency-key'] }),
@@ -69,13 +77,22 @@ async function resolveSources(
   setInputProviders(body, read)
   setInputs(
     body,
-    read.map((each) => (each.fileBytes === null ? each.source : PLACEHOLDER_UPLOAD)),
+    read.map((file) => addressBeforeUpload({ file })),
     read,
   )
   if (read.some(({ fileBytes }) => fileBytes !== null)) await validateBeforeUpload(client, body)
   const addresses: string[] = []
   for (const each of read) addresses.push(await uploadedAddress(client, each, flags, notes))
   setInputs(body, addresses, read)
+}
+
+/** Those of the document are replaced. */
+function setCaptions(body: JobBody, captions: readonly CaptionArgument[], addresses: readonly string[]): void {
+  body['captions'] = captions.map(({ language }, index) => ({ input: addresses[index], language }))
+}
+
+function addressBeforeUpload({ file }: { file: SourceArgument }): string {
+  return file.fileBytes === null ? file.source : PLACEHOLDER_UPLOAD
 }
 
 /** One source is `input` with a cut. */
