@@ -217,6 +217,13 @@ test('bytes that are not UTF-8, and a caption that ends before it begins, give a
   expect(warnings().map(({ code }) => code)).toEqual(['captions_encoding_assumed', 'captions_times_invalid'])
 })
 
+test('a copied video has them, too', async () => {
+  const objects = await run('mp4', [[{}, SRT]], { video_codec: 'copy' })
+  expect(taskApi.fails).toEqual([])
+  const file = await saved(objects, 'out/v0.mp4')
+  expect((await readSubtitles(file)).map(({ start }) => start)).toEqual([400, 1000, 1200, 3960])
+})
+
 test('a ts file carries none, and they are not even fetched', async () => {
   taskApi.captions = []
   const task = describeTask({ container: 'ts' })
