@@ -153,8 +153,8 @@ const ABOUT: Record<string, { title: string; about: string }> = {
     title: 'audio file bitrates',
     about: 'every bitrate of mp3, opus and eac3, in stereo and in 5.1',
   },
-  'audio-segments': {
-    title: 'audio segments',
+  'segments-without-video': {
+    title: 'segments without video',
     about: 'HLS and DASH without video: codecs, segment length, audio ladder',
   },
   copy: { title: 'copies', about: 'video and audio of the source as they are, what excludes it' },
