@@ -110,7 +110,7 @@ function noVideo(spec: JobSpec, media: MediaInfo): TaskError {
   const cover = media.other.some((stream) => stream.type === 'cover art') ? ' and cover art, which is no video' : ''
   const instead =
     spec.audioDirectory === null
-      ? 'give audio_output_path and an audio profile with source_stream to have its audio as files'
+      ? 'leave out the video profiles, or give audio_output_path, and an audio profile with source_stream to have its audio as files'
       : 'give an audio profile its source_stream to have that audio as a file in audio_output_path'
   return new TaskError('no_video', `The source has no video stream: it has ${has}${cover}; ${instead}.`, {
     field: 'input',

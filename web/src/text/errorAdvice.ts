@@ -44,7 +44,7 @@ const advice: Readonly<Record<string, string>> = {
   captions_unavailable: 'Check the address of the caption file. It may have at most 16 MiB.',
   captions_unreadable:
     'Correct the caption file at the line that the message names, or export it again as SubRip or WebVTT in UTF-8.',
-  no_video: 'The source has no video. Set audio_output_path to make audio files only.',
+  no_video: 'The source has no video. Remove the renditions to make audio only.',
   audio_stream_missing:
     'Choose an audio stream that exists (the message says how many there are), or set optional on the audio profile to leave it out.',
   too_many_source_errors:

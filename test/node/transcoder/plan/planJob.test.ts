@@ -314,7 +314,7 @@ describe('what the source is', () => {
       code: 'no_video',
       field: 'input',
       message:
-        'The source has no video stream: it has only 1 audio stream; give audio_output_path and an audio profile with source_stream to have its audio as files.',
+        'The source has no video stream: it has only 1 audio stream; leave out the video profiles, or give audio_output_path, and an audio profile with source_stream to have its audio as files.',
     })
     const silent = jobSpec({ audioDirectory: 'a', audio: [audioProfile({ sourceStream: null })] })
     expect(problem(silent, { ...mediaInfo(), video: null }).message).toContain(
