@@ -116,6 +116,12 @@ export interface JobRequest {
   audioProfiles?: AudioProfile[] | null | undefined
   /** Caption files beside the source; they become text tracks of HLS, DASH and mp4. */
   captions?: Caption[] | null | undefined
+  /** Still images of the outputs' frames: 1 to 16 elements, each with its own times, size and format. */
+  stills?: Stills[] | null | undefined
+  /** A short animation of excerpts, without audio. */
+  animated_preview?: AnimatedPreview | null | undefined
+  /** The peaks of the audio, as data or as an image. */
+  waveform?: Waveform | null | undefined
   cloud_credentials: {
     input?: Credential | null | undefined
     /** Credentials of each element of inputs. Without it, input applies to all of them. */
@@ -203,6 +209,63 @@ export interface Caption {
   forced?: boolean | null | undefined
   /** true = also describes music and noises (SDH). Must be true or false. */
   hearing_impaired?: boolean | null | undefined
+}
+
+export interface Stills {
+  /** A time of the outputs, or several: one image each, of the frame that is shown at that time. Must be seconds, or a time like "00:01:30.480" or "00:01:30:12", or a list of 1 to 1000 of them. */
+  at_seconds?: number | string | (number | string)[] | null | undefined
+  /** One image at the beginning, and one after each interval. Must be a number from 0.1 to 86400 (seconds). */
+  every_seconds?: number | string | null | undefined
+  /** That many images, each from the middle of one of as many equal parts. Must be a whole number from 1 to 1000. */
+  count?: number | string | null | undefined
+  /** Width in square pixels; absent = in proportion to height, or the source’s. With both, the image fits inside. Must be a whole number from 16 to 7680 (pixels). */
+  width?: number | string | null | undefined
+  /** Height in square pixels; absent = in proportion to width, or the source’s. Must be a whole number from 16 to 4320 (pixels). */
+  height?: number | string | null | undefined
+  /** Image format. avif needs an ffmpeg with libaom. Must be one of "jpeg", "webp", "avif". Default: "jpeg". */
+  format?: 'jpeg' | 'webp' | 'avif' | null | undefined
+  /** Compression: 1 = smallest, 100 = best. Must be a whole number from 1 to 100. */
+  quality?: number | string | null | undefined
+  /** Path below bucket_output_path. Where the element can make several images, a number is inserted before the extension: cover.jpg becomes cover_0001.jpg. Absent = derived from the source. Must be a string of at most 1024 characters. */
+  output?: string | null | undefined
+}
+
+export interface AnimatedPreview {
+  /** File format; all loop, and have no audio. Must be one of "mp4", "gif", "webp". Default: "mp4". */
+  format?: 'mp4' | 'gif' | 'webp' | null | undefined
+  /** Length of the preview. Must be a number from 0.5 to 30 (seconds). */
+  seconds?: number | string | null | undefined
+  /** Number of excerpts of equal length, spread over the video. Must be a whole number from 1 to 20. */
+  parts?: number | string | null | undefined
+  /** Time of the outputs from which the parts are spread; with parts 1, where the excerpt begins. Absent = 0. Must be seconds, or a time like "00:01:30.480" or "00:01:30:12". */
+  start_seconds?: number | string | null | undefined
+  /** Width in square pixels; the height is in proportion. Must be a whole number from 16 to 1280 (pixels). */
+  width?: number | string | null | undefined
+  /** Frame rate; never above the source’s. Must be a number from 1 to 30. */
+  frames_per_second?: number | string | null | undefined
+}
+
+export interface Waveform {
+  /** json and dat are the data formats of audiowaveform, version 2, which peaks.js reads; png is an image. Must be one of "json", "dat", "png". Default: "json". */
+  format?: 'json' | 'dat' | 'png' | null | undefined
+  /** Number of the audio stream of the source, from 1. Must be a whole number from 1 to 8. */
+  source_stream?: number | string | null | undefined
+  /** Audio samples of each pair of peaks; absent = 256, or by pixels_per_second. Must be a whole number from 16 to 1000000. */
+  samples_per_pixel?: number | string | null | undefined
+  /** Pairs of peaks for each second, instead of samples_per_pixel. Must be a whole number from 1 to 3000. */
+  pixels_per_second?: number | string | null | undefined
+  /** Resolution of the peaks. Must be one of "8", "16". */
+  bits?: '8' | '16' | number | null | undefined
+  /** true = each channel has its own peaks; false = their mean. Must be true or false. Default: false. */
+  split_channels?: boolean | null | undefined
+  /** Width of the image; png only. Must be a whole number from 16 to 16384 (pixels). */
+  width?: number | string | null | undefined
+  /** Height of the image; png only. Must be a whole number from 16 to 4096 (pixels). */
+  height?: number | string | null | undefined
+  /** Colour behind the waveform; png only. Must be a colour like "#003366", or with its opacity "#00336680". Default: "#ffffff". */
+  background_color?: string | null | undefined
+  /** Colour of the waveform; png only. Must be a colour like "#003366", or with its opacity "#00336680". Default: "#003366". */
+  waveform_color?: string | null | undefined
 }
 
 export interface Credential {

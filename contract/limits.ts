@@ -32,6 +32,28 @@ export const AUDIO_PROFILES = { minimum: 0, maximum: 8 } as const
 
 /** Pieces of a source that are joined. */
 export const INPUTS = { minimum: 1, maximum: 100 } as const
+/** Elements of `stills`. */
+export const STILLS = { minimum: 1, maximum: 16 } as const
+/** Images of all elements together. Each is an output with a few requests to its store. */
+export const MAX_STILLS = 1000
+export const STILL_COUNT = { minimum: 1, maximum: MAX_STILLS } as const
+/** Seconds from one still to the next. */
+export const STILL_INTERVAL = { minimum: 0.1, maximum: 86_400 } as const
+export const STILL_QUALITY = { minimum: 1, maximum: 100 } as const
+
+/** All parts of an animated preview together. */
+export const PREVIEW_SECONDS = { minimum: 0.5, maximum: 30 } as const
+export const PREVIEW_PARTS = { minimum: 1, maximum: 20 } as const
+export const PREVIEW_WIDTH = { minimum: 16, maximum: 1280 } as const
+export const PREVIEW_RATE = { minimum: 1, maximum: 30 } as const
+
+export const SAMPLES_PER_PIXEL = { minimum: 16, maximum: 1_000_000 } as const
+export const PIXELS_PER_SECOND = { minimum: 1, maximum: 3000 } as const
+/** Pixels of a waveform, over all of its channels: eight hours of stereo at 256 samples per pixel. */
+export const MAX_WAVEFORM_PIXELS = 12_000_000
+/** Of a waveform as an image. */
+export const WAVEFORM_WIDTH = { minimum: 16, maximum: 16_384 } as const
+export const WAVEFORM_HEIGHT = { minimum: 16, maximum: 4096 } as const
 
 /** Pixels. 0 (same as the source) is also allowed. */
 export const WIDTH = { minimum: 16, maximum: 7680 } as const

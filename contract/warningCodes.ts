@@ -41,6 +41,8 @@ export const WARNING_CODES = [
   'copy_not_possible',
   'cut_moved',
   'end_after_source',
+  'preview_left_out',
+  'stills_left_out',
   // Damage in the source.
   'audio_ends_before_video',
   'audio_gaps_filled',

@@ -7,13 +7,17 @@ import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
+import { MAX_STILLS } from '#contract/limits.ts'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from '#contract/job/requestSchema.ts'
 import { RUNG_LINES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
 import { tableText, withMonitoringTables } from './monitoringTables.ts'
@@ -183,6 +187,20 @@ ${audio()}
 Caption files beside the source: [captions](captions.md).
 
 ${table(captionSchema, 'captions[].')}
+
+## Element of \`stills\` (1 to 16)
+
+One of \`at_seconds\`, \`every_seconds\` and \`count\` is required. A job makes at most ${MAX_STILLS} images. More: [stills, previews and waveforms](stills.md).
+
+${table(stillsSchema, 'stills[].')}
+
+## \`animated_preview\`
+
+${table(animatedPreviewSchema, 'animated_preview.')}
+
+## \`waveform\`
+
+${table(waveformSchema, 'waveform.')}
 
 ## \`cloud_credentials.input\` and \`.output\`
 

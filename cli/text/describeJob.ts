@@ -60,9 +60,15 @@ function waitingLines({ queue_position: ahead, failed_starts: starts, waiting_fo
   ]
 }
 
+/** A job may have a thousand. */
+const MAX_STILLS = 4
+/** Of other outputs, the size says little. */
+const SIZED = new Set(['media', 'tar', 'poster', 'still', 'preview', 'waveform'])
+
 /** Outputs that can be played or opened, each with its address on a separate line; the others as a count. */
 function outputLines(id: number, { outputs }: PublicStatus): string[] {
-  const shown = outputs.filter(isPlayable)
+  const stills = outputs.filter(({ role }) => role === 'still')
+  const shown = outputs.filter((output) => isPlayable(output) && !stills.slice(MAX_STILLS).includes(output))
   const left = outputs.length - shown.length + outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)
   return [
     ...shown.flatMap((output) => [
@@ -85,7 +91,7 @@ function outputText({ path, size, media, role }: PublicOutput): string {
     ...(media === null ? [] : [formatBitrate(media.average_bitrate_kbps)]),
     ...(media !== null && media.video === null ? media.audio.map(({ channels }) => channelText(channels)) : []),
     ...(media === null ? [] : [formatDuration(media.duration_seconds)]),
-    ...(role === 'media' || role === 'tar' || role === 'poster' ? [formatBytes(size)] : []),
+    ...(SIZED.has(role) ? [formatBytes(size)] : []),
   ]
   return [path, parts.join(', ')].filter((part) => part !== '').join('  ')
 }

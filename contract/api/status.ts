@@ -26,7 +26,9 @@ export const publicOutput = z.object({
     .int()
     .nullable()
     .describe('Position in `videoProfiles` or `audioProfiles`; null if the object belongs to several profiles.'),
-  role: z.string().describe('media, playlist, manifest, captions, poster, storyboard, tar or report.'),
+  role: z
+    .string()
+    .describe('media, playlist, manifest, captions, poster, storyboard, still, preview, waveform, tar or report.'),
   segments: z
     .object({ count, bytes: count })
     .describe('For a media playlist: number and total size of its segments.')

@@ -4,6 +4,7 @@
 // only validates, does not carry these texts.
 import * as z from 'zod/mini'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
@@ -11,14 +12,19 @@ import {
   inputSchema,
   jobFieldsSchema,
   outputCredential,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
+  type AnimatedPreviewFields,
   type AudioProfileFields,
   type CaptionFields,
   type CredentialFields,
   type FieldMeta,
   type InputFields,
   type JobFields,
+  type StillsFields,
   type VideoProfileFields,
+  type WaveformFields,
 } from './requestSchema.ts'
 
 export type FieldDoc = FieldMeta & { description: string }
@@ -156,6 +162,41 @@ const caption: Record<keyof CaptionFields, string> = {
   hearing_impaired: 'true = also describes music and noises (SDH).',
 }
 
+const stills: Record<keyof StillsFields, string> = {
+  at_seconds: 'A time of the outputs, or several: one image each, of the frame that is shown at that time.',
+  every_seconds: 'One image at the beginning, and one after each interval.',
+  count: 'That many images, each from the middle of one of as many equal parts.',
+  width: 'Width in square pixels; absent = in proportion to height, or the source’s. With both, the image fits inside.',
+  height: 'Height in square pixels; absent = in proportion to width, or the source’s.',
+  format: 'Image format. avif needs an ffmpeg with libaom.',
+  quality: 'Compression: 1 = smallest, 100 = best.',
+  output:
+    'Path below bucket_output_path. Where the element can make several images, a number is inserted before the extension: cover.jpg becomes cover_0001.jpg. Absent = derived from the source.',
+}
+
+const animatedPreview: Record<keyof AnimatedPreviewFields, string> = {
+  format: 'File format; all loop, and have no audio.',
+  seconds: 'Length of the preview.',
+  parts: 'Number of excerpts of equal length, spread over the video.',
+  start_seconds:
+    'Time of the outputs from which the parts are spread; with parts 1, where the excerpt begins. Absent = 0.',
+  width: 'Width in square pixels; the height is in proportion.',
+  frames_per_second: 'Frame rate; never above the source’s.',
+}
+
+const waveform: Record<keyof WaveformFields, string> = {
+  format: 'json and dat are the data formats of audiowaveform, version 2, which peaks.js reads; png is an image.',
+  source_stream: 'Number of the audio stream of the source, from 1.',
+  samples_per_pixel: 'Audio samples of each pair of peaks; absent = 256, or by pixels_per_second.',
+  pixels_per_second: 'Pairs of peaks for each second, instead of samples_per_pixel.',
+  bits: 'Resolution of the peaks.',
+  split_channels: 'true = each channel has its own peaks; false = their mean.',
+  width: 'Width of the image; png only.',
+  height: 'Height of the image; png only.',
+  background_color: 'Colour behind the waveform; png only.',
+  waveform_color: 'Colour of the waveform; png only.',
+}
+
 const credential: Record<keyof CredentialFields, string> = {
   cloud_provider: 'Kind of store; absent = oracle, with a warning.',
   access_key: 'Account access key.',
@@ -178,5 +219,8 @@ describe(inputSchema.shape, input)
 describe(videoProfileSchema.shape, videoProfile)
 describe(audioProfileSchema.shape, audioProfile)
 describe(captionSchema.shape, caption)
+describe(stillsSchema.shape, stills)
+describe(animatedPreviewSchema.shape, animatedPreview)
+describe(waveformSchema.shape, waveform)
 describe(credentialSchema.shape, credential)
 describe(outputCredential.shape, { cloud_provider: credential.cloud_provider })

@@ -1,12 +1,15 @@
 // In charge of: hints for an unknown field: a spelling mistake, or a field of another level of the body.
 // Not in charge of: reading fields (fieldReader.ts).
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
   jobRequestSchema,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from './requestSchema.ts'
 
 const levels = [
@@ -25,6 +28,13 @@ const levels = [
     shape: audioProfileSchema.shape,
     place: 'audioProfiles[]',
   },
+  { matches: (path: string) => path.startsWith('stills['), shape: stillsSchema.shape, place: 'stills[]' },
+  {
+    matches: (path: string) => path === 'animated_preview',
+    shape: animatedPreviewSchema.shape,
+    place: 'animated_preview',
+  },
+  { matches: (path: string) => path === 'waveform', shape: waveformSchema.shape, place: 'waveform' },
   {
     matches: (path: string) => path.startsWith('inputs['),
     shape: inputSchema.shape,

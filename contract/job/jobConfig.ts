@@ -2,12 +2,15 @@
 // Not in charge of: validating a request (validateJob.ts), translating it (toJobSpec.ts).
 import type { Metadata } from './metadata.ts'
 import type {
+  AnimatedPreviewFields,
   AudioProfileFields,
   CaptionFields,
   CredentialFields,
   InputFields,
   JobFields,
+  StillsFields,
   VideoProfileFields,
+  WaveformFields,
 } from './requestSchema.ts'
 import type { Provider } from './stores/registry.ts'
 
@@ -28,6 +31,9 @@ export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separ
   videoProfiles: VideoProfileFields[]
   audioProfiles: AudioProfileFields[]
   captions?: CaptionFields[]
+  stills?: StillsFields[]
+  animated_preview?: AnimatedPreviewFields
+  waveform?: WaveformFields
   /** Redacted (redact.ts). `output` is the effective one, even if the request omitted it. */
   cloud_credentials: { input?: CredentialFields; inputs?: CredentialFields[]; output: CredentialFields }
 }

@@ -138,6 +138,51 @@ export interface InputSpec {
   sourceStreams: Record<number, number | null>
 }
 
+/** An element of `stills`. */
+export interface StillsSpec {
+  /** Position in `stills`. */
+  index: number
+  times: { kind: 'at'; at: CutTime[] } | { kind: 'every'; seconds: number } | { kind: 'count'; count: number }
+  /** It can make one image only, which gets no number. */
+  isSingle: boolean
+  /** Square pixels; 0 = the source's, or proportional if only one of the two is 0. */
+  width: number
+  height: number
+  format: 'jpeg' | 'webp' | 'avif'
+  /** 1 to 100 = best. */
+  quality: number
+  /** Path below the output directory; '' = derived (paths/extractNames.ts). */
+  output: string
+}
+
+export interface AnimatedPreviewSpec {
+  format: 'mp4' | 'gif' | 'webp'
+  /** Of all parts together. */
+  seconds: number
+  parts: number
+  start: CutTime
+  /** Square pixels. */
+  width: number
+  framesPerSecond: number
+}
+
+export interface WaveformSpec {
+  format: 'json' | 'dat' | 'png'
+  /** 1-based index among the source's audio streams. */
+  sourceStream: number
+  /** null = by `pixelsPerSecond`, which is null then too for the default. */
+  samplesPerPixel: number | null
+  pixelsPerSecond: number | null
+  bits: 8 | 16
+  splitChannels: boolean
+  /** Of the image, in pixels. */
+  width: number
+  height: number
+  /** `#rrggbb` or `#rrggbbaa`. */
+  backgroundColor: string
+  waveformColor: string
+}
+
 export interface JobSpec {
   container: Container
   /** null = single files. */
@@ -199,4 +244,7 @@ export interface JobSpec {
   audio: AudioProfile[]
   /** Missing in the specification of an earlier service. */
   captions?: CaptionSpec[] | undefined
+  stills: StillsSpec[]
+  animatedPreview: AnimatedPreviewSpec | null
+  waveform: WaveformSpec | null
 }

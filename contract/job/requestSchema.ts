@@ -229,6 +229,58 @@ export const captionSchema = z.object({
   hearing_impaired: optionalBoolean(),
 })
 
+/** A place in the outputs: as in start_seconds. */
+const timeInOutput = z.union([z.number().check(z.gte(0), z.lte(999_999)), z.string().check(z.regex(CUT_TIME))])
+const TIME_EXAMPLE = 'seconds, or a time like "00:01:30.480" or "00:01:30:12"'
+const COLOR = /^#[0-9a-f]{6}([0-9a-f]{2})?$/i
+const colorWithDefault = (value: string) =>
+  field(withDefault(z.string().check(z.regex(COLOR)), value), {
+    expects: 'a colour like "#003366", or with its opacity "#00336680"',
+  })
+const numberAsTextWithDefault = <const V extends string>(values: readonly V[], value: NoInfer<V>) =>
+  field(withDefault(z.pipe(textFromNumber, z.enum(values)), value), oneOf(values))
+
+export const STILL_FORMATS = ['jpeg', 'webp', 'avif'] as const
+export const PREVIEW_FORMATS = ['mp4', 'gif', 'webp'] as const
+export const WAVEFORM_FORMATS = ['json', 'dat', 'png'] as const
+
+/** Element of stills. */
+export const stillsSchema = z.object({
+  at_seconds: field(
+    z.optional(z.union([timeInOutput, z.array(timeInOutput).check(z.minLength(1), z.maxLength(limits.MAX_STILLS))])),
+    { expects: `${TIME_EXAMPLE}, or a list of 1 to ${limits.MAX_STILLS} of them` },
+  ),
+  every_seconds: optionalNumber({ ...limits.STILL_INTERVAL, unit: 'seconds' }),
+  count: optionalNumber({ ...limits.STILL_COUNT, integersOnly: true }),
+  width: optionalNumber({ ...limits.WIDTH, integersOnly: true, unit: 'pixels' }),
+  height: optionalNumber({ ...limits.HEIGHT, integersOnly: true, unit: 'pixels' }),
+  format: enumWithDefault(STILL_FORMATS, 'jpeg'),
+  quality: numberWithDefault({ ...limits.STILL_QUALITY, integersOnly: true }, 90),
+  output: optionalText(limits.MAX_LENGTH.path_bytes),
+})
+
+export const animatedPreviewSchema = z.object({
+  format: enumWithDefault(PREVIEW_FORMATS, 'mp4'),
+  seconds: numberWithDefault({ ...limits.PREVIEW_SECONDS, unit: 'seconds' }, 4),
+  parts: numberWithDefault({ ...limits.PREVIEW_PARTS, integersOnly: true }, 4),
+  start_seconds: field(z.optional(timeInOutput), { expects: TIME_EXAMPLE }),
+  width: numberWithDefault({ ...limits.PREVIEW_WIDTH, integersOnly: true, unit: 'pixels' }, 320),
+  frames_per_second: numberWithDefault(limits.PREVIEW_RATE, 10),
+})
+
+export const waveformSchema = z.object({
+  format: enumWithDefault(WAVEFORM_FORMATS, 'json'),
+  source_stream: numberWithDefault({ ...limits.SOURCE_STREAM, integersOnly: true }, 1),
+  samples_per_pixel: optionalNumber({ ...limits.SAMPLES_PER_PIXEL, integersOnly: true }),
+  pixels_per_second: optionalNumber({ ...limits.PIXELS_PER_SECOND, integersOnly: true }),
+  bits: numberAsTextWithDefault(['8', '16'], '8'),
+  split_channels: booleanWithDefault(false),
+  width: numberWithDefault({ ...limits.WAVEFORM_WIDTH, integersOnly: true, unit: 'pixels' }, 800),
+  height: numberWithDefault({ ...limits.WAVEFORM_HEIGHT, integersOnly: true, unit: 'pixels' }, 240),
+  background_color: colorWithDefault('#ffffff'),
+  waveform_color: colorWithDefault('#003366'),
+})
+
 /** Null is accepted wherever a sample could send it, and means the same as omitting the member. */
 const credentialMember = (maximum: number = limits.MAX_LENGTH.credential) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(maximum)))), {
@@ -411,6 +463,11 @@ export const jobRequestSchema = z.extend(jobFieldsSchema, {
   /** Required with video. */
   audioProfiles: z.optional(z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum))),
   captions: z.optional(z.array(captionSchema).check(z.maxLength(limits.CAPTIONS.maximum))),
+  stills: z.optional(
+    z.array(stillsSchema).check(z.minLength(limits.STILLS.minimum), z.maxLength(limits.STILLS.maximum)),
+  ),
+  animated_preview: z.optional(animatedPreviewSchema),
+  waveform: z.optional(waveformSchema),
   /** `inputs`: instead of `input`, the credentials of each element of `inputs`. */
   cloud_credentials: z.object({
     input: z.optional(credentialSchema),
@@ -424,6 +481,9 @@ export type InputFields = z.infer<typeof inputSchema>
 export type VideoProfileFields = z.infer<typeof videoProfileSchema>
 export type AudioProfileFields = z.infer<typeof audioProfileSchema>
 export type CaptionFields = z.infer<typeof captionSchema>
+export type StillsFields = z.infer<typeof stillsSchema>
+export type AnimatedPreviewFields = z.infer<typeof animatedPreviewSchema>
+export type WaveformFields = z.infer<typeof waveformSchema>
 export type CredentialFields = z.infer<typeof credentialSchema>
 
 /**
@@ -436,5 +496,8 @@ export interface JobDraft extends Partial<JobFields> {
   captions?: Partial<CaptionFields>[]
   /** Of `input`, or of each element of `inputs`. */
   inputProvidersOf: readonly (Provider | undefined)[]
+  stills?: Partial<StillsFields>[]
+  animated_preview?: Partial<AnimatedPreviewFields>
+  waveform?: Partial<WaveformFields>
   outputProviderOf: Provider | undefined
 }

@@ -9,6 +9,7 @@ import { COPY } from './rules/copy.ts'
 import { draftInputs } from './rules/inputs.ts'
 import type { AddressKey, JobConfig, JobSecrets } from './jobConfig.ts'
 import { readCredentials, type JobCredentials, type ParsedCredentials } from './credentials.ts'
+import { checkExtracts, extractFields, readExtracts } from './rules/extracts.ts'
 import { checkOutputPaths } from './rules/outputPaths.ts'
 import { checkProducts, hasVideo, makesWithoutVideo } from './rules/products.ts'
 import { AUDIO_PROFILES, INPUTS, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from '../limits.ts'
@@ -27,6 +28,7 @@ import {
 } from './fieldReader.ts'
 import { isRedacted, redactAddress, printableValue, SEND_UNREDACTED } from './redact.ts'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   fieldMeta,
@@ -34,7 +36,9 @@ import {
   jobFieldsSchema,
   jobRequestSchema,
   LADDERS,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
   type AudioProfileFields,
   type JobDraft,
 } from './requestSchema.ts'
@@ -63,6 +67,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const pieces = readInputList(body, findings)
   const video = readVideoProfiles(body, findings)
   const audio = readAudioProfiles(body, findings)
+  const extracts = readExtracts(body, findings)
   const captions = readCaptionList(body, findings)
   requireInput(body, findings)
   const draft: JobDraft = {
@@ -71,6 +76,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
       readFields(videoProfileSchema.shape, withSourceSize(each, body), `videoProfiles[${i}]`, findings),
     ),
     audioProfiles: audio.map((each, i) => readAudioProfile(each, `audioProfiles[${i}]`, findings)),
+    ...extractFields(extracts, findings),
     ...(pieces === null
       ? {}
       : { inputs: pieces.map((each, i) => readFields(inputSchema.shape, each, `inputs[${i}]`, findings)) }),
@@ -95,6 +101,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   checkOutputPaths(draft, findings)
   checkCombinations(draft, findings)
   checkPackaging(draft, body, findings)
+  checkExtracts(draft, findings)
   const addresses = {
     ...redactAddresses(draft),
     ...checkCaptionAddresses(
@@ -123,6 +130,26 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     audioProfiles: known.audioProfiles.map((each, i) =>
       withUnknownFields(each, audioProfileSchema.shape, audio[i], `audioProfiles[${i}]`),
     ),
+    ...(known.stills === undefined
+      ? {}
+      : {
+          stills: known.stills.map((each, i) =>
+            withUnknownFields(each, stillsSchema.shape, extracts.stills?.[i], `stills[${i}]`),
+          ),
+        }),
+    ...(known.animated_preview === undefined
+      ? {}
+      : {
+          animated_preview: withUnknownFields(
+            known.animated_preview,
+            animatedPreviewSchema.shape,
+            extracts.animated_preview,
+            'animated_preview',
+          ),
+        }),
+    ...(known.waveform === undefined
+      ? {}
+      : { waveform: withUnknownFields(known.waveform, waveformSchema.shape, extracts.waveform, 'waveform') }),
     ...(known.inputs === undefined
       ? {}
       : {

@@ -6,7 +6,16 @@ import { toSpec } from '../job/toJobSpec.ts'
 import { VIDEO_PROFILES } from '../limits.ts'
 import { AUDIO_CODECS, audioFileOf } from '../codecs.ts'
 import { containers, fileContainers } from '../containers.ts'
-import { audioFilePath, joinPath, outputFilePath } from '../job/paths/outputNames.ts'
+import {
+  derivedExtractName,
+  previewPath,
+  previewTypes,
+  stillNamePattern,
+  stillTypes,
+  waveformPath,
+  waveformTypes,
+} from '../job/paths/extractNames.ts'
+import { audioFilePath, joinPath, normalisePath, outputFilePath } from '../job/paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
 import type { PostedPlan } from './planSchema.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '../job/jobSpec.ts'
@@ -54,6 +63,7 @@ export function allowedOutputsOf(config: JobConfig, sourceName: string, attemptD
   const places = [
     ...(spec.packaging === null ? fileRules(spec) : segmentRules(spec, spec.packaging, escapeRegExp(attemptDirectory))),
     ...audioRules(spec),
+    ...extractRules(spec),
   ]
   return {
     violation(sent, path, contentType) {
@@ -102,6 +112,36 @@ function audioRules(spec: JobSpec): OutputRule[] {
       ),
     ),
   )
+}
+
+/** Stills, the animated preview, the waveform. */
+function extractRules(spec: JobSpec): OutputRule[] {
+  const { stills, animatedPreview, waveform } = spec
+  const base = spec.outputDirectory === '' ? '' : `${escapeRegExp(spec.outputDirectory)}/`
+  return [
+    ...stills.map(({ index, format, output, isSingle }) =>
+      outputRule(
+        base +
+          (output === ''
+            ? escapeRegExp(spec.inputName) + derivedExtractName.stillPattern(index, format)
+            : stillNamePattern(normalisePath(output), isSingle)),
+        [stillTypes[format]],
+        ['parts'],
+      ),
+    ),
+    ...(animatedPreview === null
+      ? []
+      : [
+          outputRule(
+            escapeRegExp(previewPath(spec, animatedPreview)),
+            [previewTypes[animatedPreview.format]],
+            ['parts'],
+          ),
+        ]),
+    ...(waveform === null
+      ? []
+      : [outputRule(escapeRegExp(waveformPath(spec, waveform)), [waveformTypes[waveform.format]], ['parts'])]),
+  ]
 }
 
 function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory: string): OutputRule[] {
@@ -185,7 +225,9 @@ function renditions(spec: JobSpec): string[] {
 
 function firstForeignPath(plan: PostedPlan, spec: JobSpec, places: readonly OutputRule[]): string | null {
   const inParts = (path: string) => places.some((place) => place.methods.includes('parts') && place.path.test(path))
-  const found = [...plan.outputs, ...plan.audioFiles].find(({ path }) => !inParts(path))?.path
+  const { stills = [], preview, waveform } = plan.extracts ?? {}
+  const extracted = [...stills.flatMap(({ images }) => images), ...[preview ?? []].flat(), ...[waveform ?? []].flat()]
+  const found = [...plan.outputs, ...plan.audioFiles, ...extracted].find(({ path }) => !inParts(path))?.path
   const { packaging } = plan
   if (found !== undefined || packaging === null) return found ?? null
   const name = archiveBaseName(spec)

@@ -7,7 +7,8 @@ import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
 import { CAPTION_FORMATS, LANGUAGE_TAG } from '../captions.ts'
 import { CAPTION_LABEL_CHARACTERS, CAPTIONS } from '../limits.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
-import { INPUTS } from '../limits.ts'
+import { PREVIEW_FORMATS, STILL_FORMATS, WAVEFORM_FORMATS } from '../job/requestSchema.ts'
+import { INPUTS, MAX_STILLS, STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
 const count = z.number().check(z.int(), z.gte(0), z.lte(1e15))
@@ -164,6 +165,8 @@ const cut = z.nullable(
   }),
 )
 
+const rgb = z.string().check(z.regex(/^#[0-9a-f]{6}(?:[0-9a-f]{2})?$/i))
+
 /** How a file is read. */
 const reading = {
   videoOffsetSeconds: z.number(),
@@ -310,6 +313,66 @@ export const taskPlanSchema = z.object({
       }),
     )
     .check(z.maxLength(8)),
+  extracts: z.optional(
+    z.nullable(
+      z.object({
+        frames: z.nullable(
+          z.object({
+            video: z.object(frames),
+            picture: reading.picture,
+            fields: reading.fields,
+            cut,
+            offsetSeconds: z.number(),
+            seekOriginSeconds: z.nullable(z.number()),
+            seekSeconds: seconds,
+            separate: z.boolean(),
+          }),
+        ),
+        stills: z
+          .array(
+            z.object({
+              index: count,
+              format: z.enum(STILL_FORMATS),
+              contentType: z.string().check(z.maxLength(100)),
+              quality: count,
+              width: count,
+              height: count,
+              images: z.array(z.object({ path, frame: count })).check(z.maxLength(MAX_STILLS)),
+            }),
+          )
+          .check(z.maxLength(STILLS.maximum)),
+        preview: z.nullable(
+          z.object({
+            format: z.enum(PREVIEW_FORMATS),
+            path,
+            contentType: z.string().check(z.maxLength(100)),
+            width: count,
+            height: count,
+            framesPerSecond: amount,
+            frames: z.array(count).check(z.minLength(1), z.maxLength(2000)),
+          }),
+        ),
+        waveform: z.nullable(
+          z.object({
+            format: z.enum(WAVEFORM_FORMATS),
+            path,
+            contentType: z.string().check(z.maxLength(100)),
+            sourceStream: count,
+            sampleRate: count,
+            sourceChannels: count,
+            channels: count,
+            samplesPerPixel: count,
+            bits: z.literal([8, 16]),
+            width: count,
+            height: count,
+            backgroundColor: rgb,
+            waveformColor: rgb,
+            durationSeconds: seconds,
+          }),
+        ),
+      }),
+    ),
+  ),
   warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
 })
 export type PostedPlan = z.infer<typeof taskPlanSchema>

@@ -7,6 +7,7 @@ import type { JobConfig } from '../job/jobConfig.ts'
 import type { TaskKind } from './lifecycle.ts'
 import { taskPlanSchema } from './planSchema.ts'
 import type { JobSpec } from '../job/jobSpec.ts'
+import { MAX_STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
 /**
@@ -153,7 +154,19 @@ export interface PartReply {
 }
 
 /** `storyboard`: the WebVTT file that maps times to thumbnails. */
-const role = z.enum(['media', 'playlist', 'manifest', 'captions', 'poster', 'storyboard', 'tar', 'report'])
+const role = z.enum([
+  'media',
+  'playlist',
+  'manifest',
+  'captions',
+  'poster',
+  'storyboard',
+  'tar',
+  'report',
+  'still',
+  'preview',
+  'waveform',
+])
 
 /** One object of the commit. `parts` are complete and in order, starting at 1. */
 export const finishedObjectSchema = z.object({
@@ -191,7 +204,7 @@ export type WrittenObject = z.infer<typeof writtenObjectSchema>
 
 export const finishPostSchema = z.object({
   /** Completed at the commit, before the objects that refer to them. */
-  objects: z.array(finishedObjectSchema).check(z.maxLength(1000)),
+  objects: z.array(finishedObjectSchema).check(z.maxLength(MAX_STILLS + 1000)),
   written: z._default(z.array(writtenObjectSchema).check(z.maxLength(1000)), []),
   warnings: z.array(warning).check(z.maxLength(200)),
   /** The final progress, so that the stored status is exact. */

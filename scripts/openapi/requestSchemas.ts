@@ -2,15 +2,18 @@
 // Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
 import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
-import { AUDIO_PROFILES, CAPTIONS, INPUTS, METADATA, SOURCE_STREAM, VIDEO_PROFILES } from '#contract/limits.ts'
+import { AUDIO_PROFILES, CAPTIONS, INPUTS, METADATA, SOURCE_STREAM, STILLS, VIDEO_PROFILES } from '#contract/limits.ts'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
   NUMBER_AS_TEXT,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from '#contract/job/requestSchema.ts'
 import { nullable, schemaRef, type Schema } from './schemaParts.ts'
 
@@ -129,6 +132,18 @@ const job = {
       items: schemaRef('Caption'),
       description: 'Caption files beside the source; they become text tracks of HLS, DASH and mp4.',
     },
+    stills: {
+      type: ['array', 'null'],
+      minItems: STILLS.minimum,
+      maxItems: STILLS.maximum,
+      items: schemaRef('Stills'),
+      description: `Still images of the outputs' frames: ${STILLS.minimum} to ${STILLS.maximum} elements, each with its own times, size and format.`,
+    },
+    animated_preview: {
+      ...nullable(schemaRef('AnimatedPreview')),
+      description: 'A short animation of excerpts, without audio.',
+    },
+    waveform: { ...nullable(schemaRef('Waveform')), description: 'The peaks of the audio, as data or as an image.' },
     cloud_credentials: {
       type: 'object',
       // null is the same as omitting the member.
@@ -167,6 +182,7 @@ function presetJob(): Schema {
       ...rest,
       videoProfiles: closed('videoProfiles'),
       audioProfiles: closed('audioProfiles'),
+      stills: closed('stills'),
     },
     additionalProperties: false,
     description: 'Members of a job’s body, without `input`, `inputs`, `captions`, `cloud_credentials` and `preset`.',
@@ -202,5 +218,8 @@ export const requestSchemas: Record<string, Schema> = {
   VideoProfile: request(videoProfileSchema, []),
   AudioProfile: request(audioProfileSchema, []),
   Caption: request(captionSchema, ['input', 'language']),
+  Stills: request(stillsSchema, []),
+  AnimatedPreview: request(animatedPreviewSchema, []),
+  Waveform: request(waveformSchema, []),
   Credential: request(credentialSchema, []),
 }

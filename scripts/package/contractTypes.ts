@@ -4,12 +4,15 @@ import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import * as z from 'zod/mini'
 import { jobConfig, presetJob } from '#contract/api/answers.ts'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from '#contract/job/requestSchema.ts'
 import { WARNING_CODES, warningCode } from '#contract/warningCodes.ts'
 import { answerSchemas } from '../openapi/answerSchemas.ts'
@@ -25,6 +28,9 @@ const request: Readonly<Record<string, z.core.$ZodType>> = {
   VideoProfileFields: videoProfileSchema,
   AudioProfileFields: audioProfileSchema,
   CaptionFields: captionSchema,
+  StillsFields: stillsSchema,
+  AnimatedPreviewFields: animatedPreviewSchema,
+  WaveformFields: waveformSchema,
   CredentialFields: credentialSchema,
 }
 

@@ -158,6 +158,7 @@ const ABOUT: Record<string, { title: string; about: string }> = {
     about: 'HLS and DASH without video: codecs, segment length, audio ladder',
   },
   copy: { title: 'copies', about: 'video and audio of the source as they are, what excludes it' },
+  extracts: { title: 'stills, previews, waveforms', about: 'stills, animated preview, waveform' },
   segmented: { title: 'segmented output', about: 'HLS, DASH, Smooth Streaming, thumbnails, tar' },
   source: { title: 'ladders and the source', about: 'automatic ladder, upscaling, optional audio' },
   inputs: { title: 'several sources', about: 'the elements of inputs: address, part, audio streams' },

@@ -9,6 +9,7 @@ import { color } from './rows/color.ts'
 import { container } from './rows/container.ts'
 import { copy } from './rows/copy.ts'
 import { cues } from './rows/cues.ts'
+import { extracts } from './rows/extracts.ts'
 import { geometry } from './rows/geometry.ts'
 import { inputs } from './rows/inputs.ts'
 import { source } from './rows/source.ts'
@@ -41,6 +42,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
   'audio-file-bitrates': audioFileBitrates,
   segmented,
   'segments-without-video': audioSegments,
+  extracts,
   source,
   inputs,
   addresses,

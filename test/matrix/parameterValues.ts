@@ -2,6 +2,7 @@
 // Not in charge of: the rows (rows/). Pure: nothing is encoded here.
 import * as z from 'zod/mini'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
@@ -9,7 +10,9 @@ import {
   inputSchema,
   jobFieldsSchema,
   outputCredential,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
   type FieldMeta,
 } from '#contract/job/requestSchema.ts'
 import { WARNING_CODES } from '#contract/warningCodes.ts'
@@ -54,6 +57,9 @@ const shapes: [string, Record<string, object>][] = [
   ['videoProfiles[].', videoProfileSchema.shape],
   ['audioProfiles[].', audioProfileSchema.shape],
   ['captions[].', captionSchema.shape],
+  ['stills[].', stillsSchema.shape],
+  ['animated_preview.', animatedPreviewSchema.shape],
+  ['waveform.', waveformSchema.shape],
   ['cloud_credentials.input.', credentialSchema.shape],
   // The members are the same; the allowed providers are not.
   ['cloud_credentials.output.', { cloud_provider: outputCredential.shape.cloud_provider }],

@@ -142,8 +142,22 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
       opus: lists.encoders.has('libopus') && lists.muxers.has('ogg') && lists.muxers.has('webm'),
       flac: lists.encoders.has('flac') && lists.muxers.has('flac'),
       eac3: lists.encoders.has('eac3') && lists.muxers.has('eac3'),
+      webp: has(lists, { encoders: ['libwebp', 'libwebp_anim'], muxers: ['webp'] }),
+      avif: has(lists, { encoders: ['libaom-av1'], muxers: ['avif'] }),
+      gif: has(lists, { encoders: ['gif'], filters: ['palettegen', 'paletteuse'], muxers: ['gif'] }),
     },
   }
+}
+
+type Lists = Record<'encoders' | 'filters' | 'muxers', Set<string>>
+
+function has(lists: Lists, wanted: Partial<Record<keyof Lists, readonly string[]>>): boolean {
+  const { encoders = [], filters = [], muxers = [] } = wanted
+  return (
+    encoders.every((name) => lists.encoders.has(name)) &&
+    filters.every((name) => lists.filters.has(name)) &&
+    muxers.every((name) => lists.muxers.has(name))
+  )
 }
 
 async function examineFfprobe(path: string): Promise<{ version: string }> {

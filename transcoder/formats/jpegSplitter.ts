@@ -11,10 +11,16 @@ const SCAN = 0xda
 const LARGEST = 16 * 1024 * 1024
 
 export class JpegSplitter {
+  readonly #largest: number
   #bytes: Uint8Array = new Uint8Array(0)
   /** The bytes before this position have been parsed. */
   #at = 0
   #inScan = false
+
+  /** `largest`: bytes of one image. */
+  constructor(largest: number = LARGEST) {
+    this.#largest = largest
+  }
 
   /** Returns the images that are now complete. Throws FormatError for anything but JPEG. */
   push(chunk: Uint8Array): Uint8Array[] {
@@ -26,7 +32,7 @@ export class JpegSplitter {
       this.#bytes = this.#bytes.subarray(this.#at)
       this.#at = 0
     }
-    if (this.#bytes.length > LARGEST) throw new FormatError('damaged', 'A JPEG exceeds its maximum size.')
+    if (this.#bytes.length > this.#largest) throw new FormatError('damaged', 'A JPEG exceeds its maximum size.')
     return pictures
   }
 

@@ -68,6 +68,8 @@ export interface EncodeOptions {
   cues?: readonly Cue[] | undefined
   /** Read the streams of a plan with packaging. */
   segmentPipes?: SegmentPipes | null
+  /** Read the frames and samples of a plan with extracts. */
+  extractPipes?: Pick<SegmentPipes, 'pipeReaders' | 'isBlocked'> | null
   /** The time in the source at which the outputs begin. */
   startSeconds: number
   /** The source can be read at any position. */
@@ -107,7 +109,8 @@ export async function encode(
   // ffmpeg exits with 0 if the space reserved for the header was too small, although the header has overwritten media.
   attempt.log.warn('the reserved space for the mp4 header was too small; encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
-  const again = await runEncode(attempt, { ...plan, outputs }, source, { ...extras, segmentPipes: null })
+  const rest = { ...plan, outputs, extracts: null }
+  const again = await runEncode(attempt, rest, source, { ...extras, segmentPipes: null, extractPipes: null })
   if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
   return again
 }
@@ -224,16 +227,25 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], segmentPipes = null, captions = [], cpuSeconds, damage, onLate, seekable, joined = null }: EncodeOptions,
+  {
+    cues = [],
+    segmentPipes = null,
+    extractPipes = null,
+    captions = [],
+    cpuSeconds,
+    damage,
+    onLate,
+    seekable,
+    joined = null,
+  }: EncodeOptions,
   pollGrowth: () => void,
 ): Promise<FfmpegResult> {
   const { engine, loopback, settings, log, progress, controller, workspace } = attempt
   const isRemuxed = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
   const pipeFeed = joined?.pipeFeed()
-  const firstInput =
-    FIRST_PIPE_FD +
-    plan.outputs.filter(({ container }) => isMultiplexed(container)).length +
-    (segmentPipes?.pipeReaders.length ?? 0)
+  const remuxed = plan.outputs.filter(({ container }) => isMultiplexed(container)).length
+  const further = [...(segmentPipes?.pipeReaders ?? []), ...(extractPipes?.pipeReaders ?? [])]
+  const firstInput = FIRST_PIPE_FD + remuxed + further.length
   const args = ffmpegArgs(plan, {
     joined: Array.from({ length: pipeFeed?.count ?? 0 }, (_, index) => `pipe:${firstInput + index}`),
     input: loopback.url,
@@ -242,8 +254,7 @@ function spawnFfmpeg(
     // Transport streams go through pipes: this process multiplexes them and writes the files.
     outputs: [
       ...files.map((file, index) => (isRemuxed(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
-      // A plan with packaging has no output files: these are its only pipes.
-      ...(segmentPipes?.pipeReaders ?? []).map((_take, index) => `pipe:${FIRST_PIPE_FD + index}`),
+      ...further.map((_take, index) => `pipe:${FIRST_PIPE_FD + remuxed + index}`),
     ],
     logo: logoPath(workspace),
     captions,
@@ -281,9 +292,12 @@ function spawnFfmpeg(
     outputFiles: files.filter((_file, index) => !isRemuxed(index)),
     // For a source without a stated length, only the attempt's own time limit applies.
     limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
-    pipeReaders: [...readers, ...(segmentPipes?.pipeReaders ?? [])],
+    pipeReaders: [...readers, ...further],
     pipeFeed,
-    isBlocked: () => segmentPipes?.isBlocked === true || (joined === null ? isSkipping() : joined.isStarving),
+    isBlocked: () =>
+      segmentPipes?.isBlocked === true ||
+      extractPipes?.isBlocked === true ||
+      (joined === null ? isSkipping() : joined.isStarving),
     onLine: damage.onLine,
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)

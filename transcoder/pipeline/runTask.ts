@@ -5,6 +5,7 @@ import type { Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import type { EstimatePost, FinishPost, RunRequest, TaskDescription } from '#contract/task/protocol.ts'
 import type { Attempt, AttemptOutlook } from '../attempt.ts'
+import { Extractor } from '../extracts/extractor.ts'
 import { findCues } from '../analysis/findCues.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
@@ -36,6 +37,7 @@ import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { measureSource } from '../analysis/measureSource.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
+import { withMainExtracts } from '../plan/argv/extractArgs.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
 import { applyCut, cutSource } from '../plan/streams/cut.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
@@ -43,6 +45,7 @@ import { timeLimits, type TimeLimits } from '../plan/estimate/deadline.ts'
 import { planJob } from '../plan/planJob.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
+import { extractPipes } from '../plan/model/plannedPipes.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import type { Plan } from '../plan/model/plan.ts'
@@ -347,30 +350,41 @@ async function runPipeline(
       onExceeded: (error) => controller.abort(error),
     })
     const late: Late[] = []
-    const encoded = await encode(attempt, plan, used, {
-      joined: pieces,
-      damage,
-      onLate: (each) => late.push(each),
-      cues,
-      seekable,
-      segmentPipes: segments,
-      captions: await writeCaptionInputs(plan, captionFiles, workspace),
-      startSeconds: timing.startSeconds,
-      readers: sideTasks.settled(),
-      cpuSeconds: limits?.cpuSeconds,
-    })
+    const extractor = plan.extracts == null ? null : new Extractor(attempt, plan, plan.extracts)
+    const main = withMainExtracts(plan)
+    const encoded = isEmpty(main)
+      ? []
+      : await encode(attempt, main, used, {
+          joined: pieces,
+          damage,
+          onLate: (each) => late.push(each),
+          cues,
+          seekable,
+          segmentPipes: segments,
+          extractPipes: extractor,
+          captions: await writeCaptionInputs(plan, captionFiles, workspace),
+          startSeconds: timing.startSeconds,
+          readers: sideTasks.settled(),
+          cpuSeconds: limits?.cpuSeconds,
+        })
+    await extractor?.readFrames({ seekable, cpuSeconds: limits?.cpuSeconds })
     progress.onEncodeEnd()
     if (pieces !== null) segments?.takeText(pieces)
     const found = pieces?.damage ?? damage.summary()
-    const warnings = mergeWarnings(plan.warnings, [...reportDamage(log, found), ...lateWarnings(late)])
     // The log is sent while the last uploads end.
     void logSender.send(LOG_MS)
 
     progress.setPhase('uploading')
+    const extracted = (await extractor?.finish()) ?? { objects: [], warnings: [] }
+    const warnings = mergeWarnings(plan.warnings, [
+      ...reportDamage(log, found),
+      ...lateWarnings(late),
+      ...extracted.warnings,
+    ])
     const stored = await Promise.all(encoded.map((each) => each.stored))
     controller.signal.throwIfAborted()
     const measured = await analyzeFiles(attempt, plan, encoded, hasCaptions)
-    const files = plannedFiles(plan).map((output, index) => ({
+    const mediaFiles = plannedFiles(plan).map((output, index) => ({
       path: output.path,
       content_type: output.contentType,
       profile: output.profile,
@@ -378,6 +392,7 @@ async function runPipeline(
       ...stored[index]!,
       ...(measured[index] ? { media: measured[index] } : {}),
     }))
+    const files = [...mediaFiles, ...extracted.objects]
     if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot() }
     const packaged = await finalizePackage(
       segments,
@@ -398,6 +413,11 @@ async function runPipeline(
     clearTimeout(deadline)
     clearTimeout(deadlineTimer)
   }
+}
+
+/** The run that makes the outputs would make nothing: all files are read in runs of their own. */
+function isEmpty(plan: Plan): boolean {
+  return plannedFiles(plan).length === 0 && plan.packaging === null && extractPipes(plan).length === 0
 }
 
 /** The first bytes of the source. Empty if they are not needed, or if reading them would need another connection. */

@@ -67,6 +67,7 @@ export async function storePlan(
 function readPlan(value: unknown): Plan | null {
   const plan = value as Partial<Plan> | null
   const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
-  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging)) return null
+  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging && !plan.extracts))
+    return null
   return plan as Plan
 }

@@ -40,6 +40,11 @@ export class PlanContext {
     return value
   }
 
+  /** The same context for a part of the source's streams. */
+  withMedia(media: MediaInfo): PlanContext {
+    return new PlanContext(this.spec, media, this.features, this.#warnings)
+  }
+
   /** The same context for a job in which some choices have been made. */
   withSpec(spec: JobSpec): PlanContext {
     return new PlanContext(spec, this.media, this.features, this.#warnings)

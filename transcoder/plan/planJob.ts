@@ -12,6 +12,8 @@ import { videoVerdict } from './copy/videoVerdict.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
+import { requireDistinctPaths } from './distinctPaths.ts'
+import { withoutVideo } from './streams/unusedVideo.ts'
 import { vbvModel, expectedSize, moovReserve, muxRate } from './video/bitrateBudget.ts'
 import { CUE_KBPS, planCues, requireUnusedPid, spliceFrames, type SourceCues } from './streams/cuePlan.ts'
 import { toNumber } from '../formats/rational.ts'
@@ -28,10 +30,10 @@ import type { LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
 import { PlanContext, type Decision } from './planContext.ts'
 import type { Rational } from '../formats/rational.ts'
 import { planHdr } from './video/hdr.ts'
-import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SegmentStarts, SourceVideo, VideoPlan } from './model/plan.ts'
+import type { AudioPlan, OutputPlan, Plan, SegmentStarts, SourceVideo, VideoPlan } from './model/plan.ts'
 import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
-import { TaskError } from '#contract/taskError.ts'
+import { planExtracts } from './extracts/planExtracts.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import { planCopiedSubtitles, copiedSubtitleKbps } from './streams/copiedSubtitles.ts'
 import { textSubtitleStreams } from './streams/textSubtitles.ts'
@@ -62,7 +64,7 @@ export function planJob(
   const context = request.withSpec(spec)
   // Only single files have a constant multiplex rate. The rules that follow from it do not apply to segments.
   const container = fileContainerOf(spec) ?? 'mp4'
-  if (video === null) return planWithoutVideo(context)
+  if (video === null) return planWithoutVideo(context, planExtracts(context, null))
 
   const source = uprightSize(video)
   const sourceVideo = readSourceVideo(video, source, planHdr(context, video))
@@ -73,6 +75,12 @@ export function planJob(
   const scan = decide(classifyFields(spec, video))
   const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : decide(sourceRate(spec, video))
   const cut = planCut(context, rate)
+  const found = { video, picture, rate, scan, cut }
+  if (spec.video.length === 0) {
+    const extracts = planExtracts(context, found)
+    if (extracts !== null && extracts.frames !== null) warnSource(context, sourceVideo)
+    return planWithoutVideo(context.withMedia(withoutVideo(spec, media)), extracts)
+  }
   const videoOffsetSeconds = videoOffset(spec, media, features)
   const startSeconds = outputStartSeconds(spec, media)
   const lengthWith = (tracks: readonly AudioPlan[]) =>
@@ -155,7 +163,8 @@ export function planJob(
     }
   })
   const audioFiles = planAudioFiles(context, startSeconds)
-  requireDistinctPaths(outputs, audioFiles)
+  const extracts = planExtracts(context, found)
+  requireDistinctPaths(outputs, audioFiles, extracts)
 
   const sourceAudio = [
     ...new Set(
@@ -187,6 +196,7 @@ export function planJob(
     sidecars,
     outputs,
     audioFiles,
+    extracts,
     warnings: uniqueWarnings(spec.ladder === null ? context.warnings : context.warnings.map(withLadderField)),
   }
 }
@@ -291,23 +301,6 @@ function warnLevelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning
     field,
     message: `${field} has no effect: no output carries audio.`,
   }))
-}
-
-function requireDistinctPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {
-  const owners = new Map<string, string>()
-  const all = [
-    ...outputs.map((output) => ({ path: output.path, name: `videoProfiles[${output.profile}]`, field: '.output' })),
-    ...audioFiles.map((file) => ({ path: file.path, name: `audioProfiles[${file.profile}]`, field: '' })),
-  ]
-  for (const { path, name, field } of all) {
-    const first = owners.get(path)
-    if (first !== undefined)
-      throw new TaskError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
-        field: `${name}${field}`,
-        details: { path },
-      })
-    owners.set(path, name)
-  }
 }
 
 /** A request with a ladder has no video profiles, so a warning names the ladder instead. */

@@ -8,7 +8,9 @@ import { isDolbyDigital } from './codecs.ts'
 import { carriesSidecars } from './streams/sidecarCaptions.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
-import type { Plan, SourceVideo } from './model/plan.ts'
+import type { ExtractsPlan, Plan, SourceVideo } from './model/plan.ts'
+import { requireDistinctPaths } from './distinctPaths.ts'
+import { wantsFrames } from './extracts/wantsFrames.ts'
 import type { PlanContext } from './planContext.ts'
 import { usedPids } from './streams/programSelection.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -35,19 +37,21 @@ export const NO_VIDEO: SourceVideo = {
  * audio files are made, and each video profile is left out with a warning. Otherwise throws no_video. Throws
  * audio_stream_missing as for any source.
  */
-export function planWithoutVideo(context: PlanContext): Plan {
+export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | null): Plan {
   const { spec, media } = context
   const cut = planCut(context, null)
   requireStreamCount(context)
   warnSilentProfiles(context)
   const startSeconds = outputStartSeconds(spec, media)
   const audioFiles = planAudioFiles(context, startSeconds)
+  requireDistinctPaths([], audioFiles, extracts)
   const tracks =
     spec.packaging === null || spec.video.length > 0
       ? []
       : spec.audio.flatMap((profile) => planTrack(context, profile, 'segments') ?? [])
-  if (audioFiles.length === 0 && tracks.length === 0)
-    throw spec.video.length > 0 ? noVideo(spec, media) : noAudio(media)
+  if (audioFiles.length === 0 && tracks.length === 0 && extracts === null)
+    throw spec.video.length > 0 || wantsFrames(spec) ? nothingOfVideo(spec, media) : noAudio(media)
+  if (wantsFrames(spec) && extracts?.frames == null && media.unusedVideo === undefined) warnWithoutFrames(context)
   for (const { index } of spec.video) {
     const isLadder = spec.ladder !== null
     context.warn({
@@ -91,6 +95,7 @@ export function planWithoutVideo(context: PlanContext): Plan {
     cues: null,
     outputs: [],
     audioFiles,
+    extracts,
     warnings: [...context.warnings],
   }
 }
@@ -101,6 +106,32 @@ function noAudio(media: MediaInfo): TaskError {
     'audio_stream_missing',
     `Nothing is left to make: the source has ${describeAudioCount(media.audio.length)}, and the job makes audio only.`,
     { field: 'audioProfiles', details: { audio_streams: media.audio.length } },
+  )
+}
+
+function warnWithoutFrames(context: PlanContext): void {
+  const { spec } = context
+  for (const { index } of spec.stills)
+    context.warn({
+      code: 'stills_left_out',
+      field: `stills[${index}]`,
+      message: `stills[${index}] is left out: the source has no video.`,
+    })
+  if (spec.animatedPreview !== null)
+    context.warn({
+      code: 'preview_left_out',
+      field: 'animated_preview',
+      message: 'The animated preview is left out: the source has no video.',
+    })
+}
+
+/** The source has no video, or none of the times of the stills. */
+function nothingOfVideo(spec: JobSpec, media: MediaInfo): TaskError {
+  if (media.unusedVideo === undefined) return noVideo(spec, media)
+  return new TaskError(
+    'cut_outside_source',
+    'Nothing is left to make: the times of all stills are after the end of the outputs.',
+    { field: 'stills' },
   )
 }
 

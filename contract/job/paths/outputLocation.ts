@@ -121,6 +121,17 @@ export function audioFileDirectory(
   return audioDirectory ?? (carriesAudio ? null : directory)
 }
 
+/** Below the output directory; '' = itself. */
+function extractDirectories({ stills = [], animated_preview: preview, waveform }: JobConfig): string[] {
+  const named = stills.map(({ output }) =>
+    normalisePath(output ?? '')
+      .split('/')
+      .slice(0, -1)
+      .join('/'),
+  )
+  return [...named, ...(preview === undefined && waveform === undefined ? [] : [''])]
+}
+
 /** The directories below the root into which a job writes files, without duplicates. */
 export function outputDirectories(config: JobConfig): string[] {
   const locations = outputLocations(outputProvider(config), config)
@@ -131,5 +142,7 @@ export function outputDirectories(config: JobConfig): string[] {
   for (const { root, key } of profiles)
     found.add(root === null || isSegmented(config) ? directory.key : key.split('/').slice(0, -1).join('/'))
   if (audioDirectory !== null) found.add(audioDirectory.key)
+  for (const directoryOf of extractDirectories(config))
+    found.add(joinPath(directory.key, directoryOf).replace(/\/$/, ''))
   return [...found]
 }

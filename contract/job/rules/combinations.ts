@@ -25,6 +25,7 @@ import {
 import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import { checkCopies, COPY, requestsVideoCopy } from './copy.ts'
+import { hasExtracts } from './extracts.ts'
 import { checkPieces } from './inputs.ts'
 import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
@@ -198,7 +199,13 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
     const capable = WIRE_VIDEO_CODECS.filter((each) => videoRules(codecOf(each)).hasHdr)
     warn('dynamic_range', `${codec} is always SDR; only ${capable.join(' and ')} can keep HDR`)
   }
-  if (draft.bucket_output_path && !segmented && draft.ladder === undefined && isUnusedDirectory(draft)) {
+  if (
+    draft.bucket_output_path &&
+    !segmented &&
+    draft.ladder === undefined &&
+    isUnusedDirectory(draft) &&
+    !hasExtracts(draft)
+  ) {
     warn('bucket_output_path', 'each output is a complete address')
   }
   if ((draft.master_variant_mode === true || draft.separate_audio === true) && !segmented && !draft.audio_output_path) {

@@ -12,6 +12,7 @@ import { MAX_LENGTH } from '../../limits.ts'
 import { joinPath, normalisePath, attemptDirectory } from '../paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
+import { hasExtracts } from './extracts.ts'
 import { type JobDraft } from '../requestSchema.ts'
 
 /** The longest name of each kind that the service generates. */
@@ -19,6 +20,7 @@ const NAME = 'n'.repeat(MAX_LENGTH.file_name)
 const LONGEST_ATTEMPT_DIRECTORY = attemptDirectory('0'.repeat(36), 999_999_999)
 const LONGEST = {
   file: `${NAME}_15_99999p.mp4`,
+  still: `${NAME}_still_15_9999.webp`,
   /** The object that tests whether the directory can be written (Sink.tryOut). */
   trial: '.splicepoint',
   rung: 'video_9999p',
@@ -75,6 +77,7 @@ function longestKeys(draft: JobDraft, locations: OutputLocations): LongestKey[] 
   const found = isSegmented(draft)
     ? longestSegmentKeys(draft, locations, below)
     : longestFileKeys(draft, locations, below)
+  found.push(...longestExtractKeys(draft, directory, below))
   const audioDirectory = audioFileDirectory(draft, locations)
   if (audioDirectory === null) return found
   const audio = audioDirectory.key
@@ -94,6 +97,17 @@ function longestExtension({ audioProfiles }: JobDraft): string {
     (codec === COPY ? AUDIO_CODECS : [codec]).map((each) => audioFileOf(each, container).extension),
   )
   return extensions.reduce((longest, each) => (each.length > longest.length ? each : longest), '')
+}
+
+function longestExtractKeys(draft: JobDraft, directory: string, below: (name: string) => LongestKey): LongestKey[] {
+  if (!hasExtracts(draft)) return []
+  const given = (draft.stills ?? []).flatMap(({ output = '' }, index): LongestKey[] => {
+    const clientPart = normalisePath(output)
+    return output === ''
+      ? []
+      : [{ field: `stills[${index}].output`, key: joinPath(directory, `${clientPart}_0001`), times: 1, clientPart }]
+  })
+  return [...given, below(LONGEST.still)]
 }
 
 /** All rungs of a ladder have names of the same form. */

@@ -1,9 +1,13 @@
 // In charge of: the rule that a job makes at least one thing, and the list of what counts.
 // Not in charge of: whether the source can provide it (transcoder/plan).
 import type { Findings } from '../findings.ts'
+import { hasExtracts } from './extracts.ts'
 import type { JobDraft } from '../requestSchema.ts'
 
-type Requested = Pick<JobDraft, 'ladder' | 'videoProfiles' | 'audioProfiles'>
+type Requested = Pick<
+  JobDraft,
+  'ladder' | 'videoProfiles' | 'audioProfiles' | 'stills' | 'animated_preview' | 'waveform'
+>
 
 interface Product {
   /** What to give for it; completes "give …". */
@@ -25,6 +29,7 @@ const withoutVideo: readonly Product[] = [
     // 2.2 source_stream: "Required for audio to be produced."
     isRequested: ({ audioProfiles }) => audioProfiles.some(({ source_stream: stream }) => stream !== undefined),
   },
+  { ask: 'stills, animated_preview or waveform', isRequested: hasExtracts },
 ]
 
 /** Whether the job makes something even without video. */
@@ -38,7 +43,12 @@ export function makesWithoutVideo(job: Requested): boolean {
  */
 export function checkProducts(draft: JobDraft, findings: Findings): void {
   if ([video, ...withoutVideo].some((product) => product.isRequested(draft))) return
-  if (findings.problems.some(({ field }) => /^(?:videoProfiles|audioProfiles|ladder)\b/.test(field ?? ''))) return
+  if (
+    findings.problems.some(({ field }) =>
+      /^(?:videoProfiles|audioProfiles|ladder|stills|animated_preview|waveform)\b/.test(field ?? ''),
+    )
+  )
+    return
   const asks = [video, ...withoutVideo].map(({ ask }) => ask).join(', or ')
   findings.problem('required', 'videoProfiles', `the job would make nothing; give ${asks}`)
 }

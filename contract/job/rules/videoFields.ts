@@ -3,6 +3,7 @@
 import { containerRules, isSegmented, isSmooth } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import { jobFieldsSchema, type JobDraft } from '../requestSchema.ts'
+import { hasExtracts, hasFrameExtracts } from './extracts.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { TRANSPORT_STREAM_FIELDS } from './transportStream.ts'
 
@@ -40,9 +41,20 @@ function isChosen(draft: JobDraft, name: (typeof VIDEO_FIELDS)[number] | (typeof
   return value !== (standard.success ? standard.data : undefined)
 }
 
+/** They also say which frames stills show, and how. */
+const FRAME_FIELDS: readonly string[] = [
+  'video_aspect_ratio',
+  'picture_transform',
+  'rotation_blackness',
+  'auto_detelecine_flag',
+  'keep_fps',
+] satisfies (typeof VIDEO_FIELDS)[number][]
+
 export function warnVideoFields(draft: JobDraft, findings: Findings): void {
   const warn = (field: string, reason: string) => findings.warn('no_effect', field, `${field} has no effect: ${reason}`)
-  for (const name of VIDEO_FIELDS) if (isChosen(draft, name)) warn(name, 'the job makes no video')
+  const hasFrames = hasFrameExtracts(draft)
+  for (const name of VIDEO_FIELDS)
+    if (isChosen(draft, name) && !(hasFrames && FRAME_FIELDS.includes(name))) warn(name, 'the job makes no video')
   for (const name of TRANSPORT_STREAM_FIELDS)
     if (draft[name] !== undefined && draft[name] !== '') warn(name, 'it applies to ts files, and this job writes none')
   if (isSegmented(draft)) {
@@ -61,6 +73,6 @@ export function warnVideoFields(draft: JobDraft, findings: Findings): void {
   for (const name of SEGMENT_FIELDS) if (isChosen(draft, name)) warn(name, 'the output is not segmented')
   const { bucket_output_path: directory, audio_output_path: audio } = draft
   // A relative audio_output_path is in the bucket that bucket_output_path names.
-  if (directory && audio && (schemeOf(directory) === null || schemeOf(audio) !== null))
+  if (directory && audio && !hasExtracts(draft) && (schemeOf(directory) === null || schemeOf(audio) !== null))
     warn('bucket_output_path', 'the audio files are in audio_output_path, and the job makes no other output')
 }

@@ -151,6 +151,11 @@ const source: Row[] = [
   shown('dvb_subtitles_left_out', 'DVB subtitles, without ts_profile dvb', REAL),
   shown('dynamic_metadata_left_out', 'HDR10+ or Dolby Vision', 'node/transcoder/plan/hdr.test.ts'),
   planned('end_after_source', 'end_seconds after the source’s end', { end_seconds: 1000, videoProfiles: [SMALL] }),
+  planned('stills_left_out', 'a still after the end', {
+    stills: [{ at_seconds: [0, 100] }],
+    videoProfiles: [SMALL],
+  }),
+  shown('preview_left_out', 'an audio file as the source', 'node/transcoder/extracts/waveform.test.ts'),
   shown('further_video_left_out', 'a second video stream', REAL),
   shown('id3_left_out', 'timed ID3', LEFT_OUT),
   shown('klv_left_out', 'KLV metadata', LEFT_OUT),

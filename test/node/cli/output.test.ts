@@ -119,6 +119,14 @@ test('a job is described in human units, its addresses whole', () => {
   for (const line of text.split('\n')) if (!line.includes('://')) expect(widthOf(line)).toBeLessThanOrEqual(80)
 })
 
+test('of many stills, the first are described and the others counted', () => {
+  const [first] = jobRead.status.outputs
+  const outputs = Array.from({ length: 9 }, (_, n) => ({ ...first!, role: 'still', path: `s_${n}.jpg`, media: null }))
+  const text = describeJob(1, { ...jobRead, status: { ...jobRead.status, outputs } }, 80)
+  expect(text.match(/s_\d\.jpg/g)).toEqual(['s_0.jpg', 's_1.jpg', 's_2.jpg', 's_3.jpg'])
+  expect(text).toContain('5 more files')
+})
+
 test('limits are lines', () => {
   const text = limitsText(
     publishedLimits({ maxActiveJobs: 5, maxStoredUploadBytes: null, requestsPerMinute: null }),

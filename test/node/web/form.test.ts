@@ -11,7 +11,18 @@ import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { jobFieldsSchema } from '#contract/job/requestSchema.ts'
 import { buildWeb, SITE } from '../../../scripts/buildWeb.ts'
 import { errorAdvice } from '../../../web/src/text/errorAdvice.ts'
-import { bodyOf, bodyWith, curlLine, jobOfPreset, shownBody, withSource } from '../../../web/src/form/model/formBody.ts'
+import {
+  bodyOf,
+  bodyWith,
+  curlLine,
+  jobOfPreset,
+  listText,
+  membersAt,
+  shownBody,
+  stillsOf,
+  textList,
+  withSource,
+} from '../../../web/src/form/model/formBody.ts'
 import { displaySize, presetFit } from '../../../web/src/form/model/presetFit.ts'
 import { fieldsOutsideGroups, FIELD_GROUPS } from '../../../web/src/form/model/groups.ts'
 import { messageOf, fieldTitle } from '../../../web/src/form/model/messages.ts'
@@ -65,6 +76,26 @@ test('a stored configuration becomes the same request again, without secrets', (
   if (!judged.ok) throw new Error('refused')
   const again = validateJob(bodyOf(judged.config), { baseUrl: 'https://x.test' })
   expect(again).toEqual(judged)
+})
+
+test('so does one with stills, a preview and a waveform; their times are edited as one line', () => {
+  const extracts = {
+    stills: [
+      { at_seconds: [1, '00:00:02.500'], width: 320 },
+      { count: 3, format: 'webp' },
+    ],
+    animated_preview: { format: 'gif' },
+    waveform: { bits: 16 },
+  }
+  const http = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
+  const body = { input: 'https://a.test/film.mp4', cloud_credentials: http, ...extracts }
+  const judged = validateJob(body, { baseUrl: 'https://x.test' })
+  if (!judged.ok) throw new Error('refused')
+  const again = bodyOf(judged.config)
+  expect(validateJob(again, { baseUrl: 'https://x.test' })).toEqual(judged)
+  expect(stillsOf(again).map((each) => listText(each['at_seconds']))).toEqual(['1, 00:00:02.500', undefined])
+  expect(['1, 00:00:02.500', '5', ''].map(textList)).toEqual([['1', '00:00:02.500'], '5', ''])
+  expect([membersAt(again, 'waveform'), membersAt(again, 'logo_url')]).toMatchObject([{ bits: '16' }, null])
 })
 
 test('a webhook address shown without its query is not sent again: the address of the key is used, or none', () => {

@@ -48,6 +48,9 @@ export function jobSpec(change: Partial<JobSpec> = {}): JobSpec {
     ladder: null,
     video: [videoProfile()],
     audio: [audioProfile()],
+    stills: [],
+    animatedPreview: null,
+    waveform: null,
     ...change,
   }
 }

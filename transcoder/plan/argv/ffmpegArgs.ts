@@ -23,6 +23,7 @@ import {
 } from './segmentArgs.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
+import { extractBranches, extractOutputs, waveformBranch } from './extractArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan, VideoPlan } from '../model/plan.ts'
 
@@ -35,7 +36,7 @@ export interface ArgvTargets {
   inputFlags: readonly string[]
   /**
    * Absolute paths, or `pipe:` and a file descriptor: one for each file of the plan, in the order of `plannedFiles`,
-   * then one pipe for each of `plannedPipes`.
+   * then one pipe for each of `plannedPipes`, then one for each of `extractPipes`.
    */
   outputs: readonly string[]
   /** The source can be read at any position; missing = it cannot. */
@@ -81,6 +82,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
       fileTarget(ends.outputs[plan.outputs.length + position]),
     ]),
     ...segmentedArgs(plan, ends, threads),
+    ...extractOutputs(plan, ends.outputs.slice(plannedFiles(plan).length + plannedPipes(plan).length)),
   ]
 }
 
@@ -191,12 +193,17 @@ function filterGraphs(plan: Plan): string[] {
   )
   const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
   const sources = sourceCount(plan)
-  const audio = plan.sourceAudio.map((stream) =>
+  const waveform = waveformBranch(plan)
+  const audioStreams = [...new Set([...plan.sourceAudio, ...(waveform === null ? [] : [waveform.stream])])]
+  const audio = audioStreams.map((stream) =>
     buildSharedGraph(
       `[${audioPad(plan, stream)}]`,
-      tracks
-        .filter(({ track }) => track.sourceStream === stream)
-        .map(({ track, label, more }) => ({ filters: [...audioFilters(track, plan.cut), ...more], label })),
+      [
+        ...tracks
+          .filter(({ track }) => track.sourceStream === stream)
+          .map(({ track, label, more }) => ({ filters: [...audioFilters(track, plan.cut), ...more], label })),
+        ...(waveform?.stream === stream ? [waveform] : []),
+      ],
       'asplit',
     ),
   )
@@ -204,7 +211,10 @@ function filterGraphs(plan: Plan): string[] {
     [
       ...buildSharedGraph(
         `[${videoPad(plan)}]`,
-        [...video, ...thumbnailBranches(plan)].map((branch) => ({ ...branch, filters: [...tags, ...branch.filters] })),
+        [...video, ...thumbnailBranches(plan), ...extractBranches(plan)].map((branch) => ({
+          ...branch,
+          filters: [...tags, ...branch.filters],
+        })),
         'split',
       ),
       // The logo is drawn on the finished frame, so that bars, rotation and fields do not move it.

@@ -3,7 +3,8 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import { sourceFrameFilters, frameRateFilters } from './filters.ts'
-import type { Plan, VideoPlan } from '../model/plan.ts'
+import type { PieceVideoPlan } from '../model/joinPlan.ts'
+import type { Plan } from '../model/plan.ts'
 import type { Branch } from './filterGraph.ts'
 import { centre, even } from '../video/evenNumbers.ts'
 import { transferName, toneMapFilters } from './scaleFilters.ts'
@@ -12,7 +13,7 @@ import { transferName, toneMapFilters } from './scaleFilters.ts'
 const QUALITY = 4
 
 /** JFIF: BT.601 in full range. */
-const JPEG = ['scale=out_color_matrix=bt601:out_range=full', 'format=yuvj420p']
+export const JPEG = ['scale=out_color_matrix=bt601:out_range=full', 'format=yuvj420p']
 
 /** Frames as the first rendition shows them, without its logo: rotated, cropped, with its bars, in square pixels. */
 export function thumbnailBranches(plan: Plan): Branch[] {
@@ -37,13 +38,21 @@ export function thumbnailBranches(plan: Plan): Branch[] {
   ]
 }
 
-function sampledFilters(plan: Plan, video: VideoPlan, which: string, width: number, height: number): string[] {
+/** What the filters need to know of a plan. */
+type FramePlan = Pick<Plan, 'picture' | 'scaler' | 'fields' | 'cut'>
+
+/** The frames for which the expression `which` is true, in that size and in planar RGB. */
+export function sampledFilters(
+  plan: FramePlan,
+  video: PieceVideoPlan,
+  which: string,
+  width: number,
+  height: number,
+): string[] {
   const small = {
-    ...video,
-    width,
-    height,
-    pictureWidth: even((video.pictureWidth * width) / video.width),
-    pictureHeight: even((video.pictureHeight * height) / video.height),
+    barPercent: video.barPercent,
+    pictureWidth: video.pictureWidth === video.width ? width : even((video.pictureWidth * width) / video.width),
+    pictureHeight: video.pictureHeight === video.height ? height : even((video.pictureHeight * height) / video.height),
   }
   const sdr = inSdr(plan)
   const bars = small.pictureWidth !== width || small.pictureHeight !== height
@@ -56,7 +65,7 @@ function sampledFilters(plan: Plan, video: VideoPlan, which: string, width: numb
     ...inRgb(sdr, small.pictureWidth, small.pictureHeight),
     ...(bars
       ? [
-          `pad=${width}:${height}:${centre(width, small.pictureWidth)}:${centre(height, small.pictureHeight)}:color=${grey(video.barPercent)}`,
+          `pad=${width}:${height}:${centre(width, small.pictureWidth)}:${centre(height, small.pictureHeight)}:color=${grey(small.barPercent)}`,
         ]
       : []),
     'setsar=1',
@@ -74,7 +83,7 @@ export function previewFilters(source: Pick<Plan, 'picture' | 'scaler'>, width: 
 }
 
 /** Thumbnails of HDR outputs are shown on SDR screens. */
-function inSdr(plan: Plan): Plan {
+function inSdr(plan: FramePlan): FramePlan {
   if (plan.picture.hdr === null || plan.scaler !== 'zscale') return plan
   return { ...plan, picture: { ...plan.picture, conversion: 'toneMap', hdr: null } }
 }

@@ -1,5 +1,6 @@
 // In charge of: what a plan would take: bytes, CPU time, wall time, requests and money, each as a range.
 // Not in charge of: the constants (costConstants.ts), the report (estimateJob.ts).
+import { extractCpuSeconds, seekedSeconds } from './extractReports.ts'
 import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
 import type { Estimate, EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { audioEncodings, videoCodecOfSource, videoEncodings } from '../codecs.ts'
@@ -128,10 +129,24 @@ export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
   const toneMapped = plan.picture.conversion === 'none' || !hasFrames ? 0 : sourcePixels * TONE_MAP
   const audioTracks = [...encodes.flatMap(({ audio }) => audio), ...plan.audioFiles.map((file) => file.audio)]
   // Loudness is measured in a separate pass.
+  const waveforms = plan.extracts?.waveform == null ? 0 : 1
   const tracks = audioTracks
     .filter(({ copied }) => copied == null)
-    .reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
-  return decode + videoCpu + toneMapped + tracks * AUDIO_SECONDS
+    .reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), waveforms)
+  return decode * decodedShare(plan) + videoCpu + toneMapped + tracks * AUDIO_SECONDS
+}
+
+/** The part of the source whose video is decoded. */
+function decodedShare(plan: Plan): number {
+  if (encodesVideo(plan)) return 1
+  const seconds = seekedSeconds(plan)
+  if (seconds !== null)
+    return plan.durationSeconds === null || plan.durationSeconds === 0 ? 1 : seconds / plan.durationSeconds
+  return plan.extracts?.frames == null ? 0 : 1
+}
+
+function encodesVideo({ outputs, packaging }: Plan): boolean {
+  return outputs.length > 0 || (packaging?.renditions ?? []).some(({ kind }) => kind === 'video')
 }
 
 function cpuSecondsPerVideoSecond(video: VideoPlan, sourcePixels: number): number {
@@ -164,7 +179,7 @@ export function predictCost(
       machine,
       prices,
     }
-  const likely = seconds * cpuSecondsPerSecond(plan, media)
+  const likely = seconds * cpuSecondsPerSecond(plan, media) + extractCpuSeconds(plan)
   const cpu = mapRange((end) => likely * (end === 'likely' ? 1 : CPU_SPREAD[end]) + FIXED_CPU_SECONDS[end])
   const wall = {
     low: FIXED_WALL_SECONDS.low + cpu.low / (machine.vcpus * UTILISATION.high),

@@ -3,6 +3,7 @@
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
 import { cpuSecondsPerSecond } from './costModel.ts'
+import { extractCpuSeconds } from './extractReports.ts'
 
 export interface TimeLimits {
   /** For an attempt, from the moment its source can be read: reading, analysing, encoding, uploading. */
@@ -33,7 +34,7 @@ export function timeLimits(
   // What is before a cut may have to be decoded as well.
   const parts = plan.join?.pieces ?? [plan]
   const decoded = parts.reduce((sum, { cut }) => sum + (cut?.startSeconds ?? 0), seconds)
-  const cpu = decoded * cpuSecondsPerSecond(plan, media) * FACTOR
+  const cpu = (decoded * cpuSecondsPerSecond(plan, media) + extractCpuSeconds(plan)) * FACTOR
   const bytes = SOURCE_READS * (sourceBytes ?? 0) + outputBytes
   return {
     wallSeconds: FIXED_SECONDS + cpu / Math.max(1, vcpus) + bytes / MIN_BYTES_PER_SECOND,

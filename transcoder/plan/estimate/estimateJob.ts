@@ -9,6 +9,7 @@ import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, VideoPlan } from '../model/plan.ts'
 import { audioFileBytes, outputBytes, predictCost, renditionBytes, type Pricing } from './costModel.ts'
 import { toNumber } from '../../formats/rational.ts'
+import { extractReports } from './extractReports.ts'
 import { sourceReport } from './sourceReport.ts'
 import { describeAudio, describeOutput, describeRendition, ratioText } from './describePlan.ts'
 
@@ -31,6 +32,7 @@ export function estimateJob(
       audio: [trackReport(file.audio)],
       output_bytes: audioFileBytes(file),
     })),
+    ...extractReports(plan),
   ]
   const outputs = spec.ladder === null ? made : mergeRungs(made)
   return {

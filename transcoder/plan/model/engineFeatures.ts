@@ -22,6 +22,12 @@ export interface EngineFeatures {
   opus: boolean
   flac: boolean
   eac3: boolean
+  /** Encodes WebP images and animations. */
+  webp: boolean
+  /** Encodes AVIF images with libaom. */
+  avif: boolean
+  /** Encodes GIF with a palette of its own. */
+  gif: boolean
 }
 
 /** Every feature that changes outputs. The clock is that of ffmpeg 5: it changes the arguments, not the outputs. */
@@ -36,4 +42,7 @@ export const ALL_FEATURES: EngineFeatures = {
   opus: true,
   flac: true,
   eac3: true,
+  webp: true,
+  avif: true,
+  gif: true,
 }

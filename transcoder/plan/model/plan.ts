@@ -6,9 +6,16 @@ import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
-import type { BitrateMode, Quality, TsServiceSpec } from '#contract/job/jobSpec.ts'
+import type {
+  AnimatedPreviewSpec,
+  BitrateMode,
+  Quality,
+  StillsSpec,
+  TsServiceSpec,
+  WaveformSpec,
+} from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
-import type { JoinPlan } from './joinPlan.ts'
+import type { JoinPlan, PieceVideoPlan } from './joinPlan.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
 
@@ -340,6 +347,76 @@ export interface PackagingPlan {
   renditions: RenditionPlan[]
 }
 
+/** One element of `stills`. */
+export interface StillsPlan {
+  /** Position in `stills`. */
+  index: number
+  format: StillsSpec['format']
+  contentType: string
+  quality: number
+  /** Square pixels. */
+  width: number
+  height: number
+  /** Relative paths below the job's destination, and numbers of frames in the outputs, ascending. */
+  images: { path: string; frame: number }[]
+}
+
+export interface AnimatedPreviewPlan {
+  format: AnimatedPreviewSpec['format']
+  path: string
+  contentType: string
+  /** Even. */
+  width: number
+  height: number
+  framesPerSecond: number
+  /** Numbers of frames in the outputs, ascending. */
+  frames: number[]
+}
+
+export interface WaveformPlan {
+  format: WaveformSpec['format']
+  path: string
+  contentType: string
+  sourceStream: number
+  sampleRate: number
+  sourceChannels: number
+  /** 1, or those of the source. */
+  channels: number
+  samplesPerPixel: number
+  bits: 8 | 16
+  /** Of the image. */
+  width: number
+  height: number
+  backgroundColor: string
+  waveformColor: string
+  durationSeconds: number | null
+}
+
+/** Files made of a few frames or of the audio's peaks: stills, the animated preview, the waveform. */
+export interface ExtractsPlan {
+  /** How frames are read; null = none is needed. */
+  frames: {
+    video: PieceVideoPlan
+    picture: SourceVideo
+    fields: FieldPlan
+    cut: CutPlan | null
+    /** As `videoOffsetSeconds` of the plan. */
+    offsetSeconds: number
+    /** As in CutPlan. */
+    seekOriginSeconds: number | null
+    /** Decoding this many seconds takes as long as seeking once; null = seeking is never faster. */
+    seekSeconds: number | null
+    /** The job makes no video: frames are read in runs of their own. */
+    separate: boolean
+  } | null
+  stills: StillsPlan[]
+  preview: AnimatedPreviewPlan | null
+  waveform: WaveformPlan | null
+}
+
+/** The content of one pipe with frames or samples of which a file is made. */
+export type ExtractPipe = { kind: 'still'; element: number } | { kind: 'preview' } | { kind: 'waveform' }
+
 /** The content of one pipe from ffmpeg, in the order of its arguments after the files of `plannedFiles`. */
 export type PipePlan =
   | { kind: 'rendition'; rendition: number; form: SegmentForm }
@@ -406,5 +483,7 @@ export interface Plan {
   sidecars?: SidecarPlan[] | undefined
   outputs: OutputPlan[]
   audioFiles: AudioFilePlan[]
+  /** null = none. Missing in the plan of an earlier version. */
+  extracts?: ExtractsPlan | null | undefined
   warnings: Warning[]
 }

@@ -1,7 +1,17 @@
 // In charge of: every stream that one run writes to a pipe, in the order of its arguments, after the files of
 // plannedFiles.ts.
 // Not in charge of: processing the streams (transcoder/segmenter).
-import type { Plan, PipePlan } from './plan.ts'
+import type { ExtractPipe, Plan, PipePlan } from './plan.ts'
+
+/** They follow those of `plannedPipes`. */
+export function extractPipes({ extracts }: Pick<Plan, 'extracts'>): ExtractPipe[] {
+  if (extracts == null) return []
+  return [
+    ...extracts.stills.map((_still, element): ExtractPipe => ({ kind: 'still', element })),
+    ...(extracts.preview === null ? [] : [{ kind: 'preview' } as const]),
+    ...(extracts.waveform === null ? [] : [{ kind: 'waveform' } as const]),
+  ]
+}
 
 /** Stream number `n` is target number `plannedFiles(plan).length + n` of ffmpegArgs. Empty without packaging. */
 export function plannedPipes(plan: Plan): PipePlan[] {

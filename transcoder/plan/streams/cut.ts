@@ -57,9 +57,16 @@ export function applyCut(
     cut: {
       ...cut,
       whole: media,
-      seekOriginSeconds: media.formats.some((format) => INDEXED.has(format)) ? base - (fileStart(media) ?? 0) : null,
+      seekOriginSeconds: seekOrigin(spec, media),
     },
   }
+}
+
+/** The first frame of the outputs without a cut, on ffmpeg's clock; null = the source has no index. */
+export function seekOrigin(spec: JobSpec, media: MediaInfo): number | null {
+  if (media.cut !== undefined) return media.cut.seekOriginSeconds
+  if (!media.formats.some((format) => INDEXED.has(format))) return null
+  return outputStartSeconds(spec, media) - (fileStart(media) ?? 0)
 }
 
 /** `rate`: of the frames after detelecining, which are those that are counted; null = the source has no video. */

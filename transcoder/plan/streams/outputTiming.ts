@@ -30,6 +30,18 @@ export function videoOffset(
   return micro(outputStartSeconds(spec, media) - (clock ?? 0))
 }
 
+/** The same for a run that uses no stream but the video. */
+export function framesOffset(
+  spec: JobSpec,
+  media: MediaInfo,
+  { clockFromUsedStreams }: Pick<EngineFeatures, 'clockFromUsedStreams'>,
+): number {
+  if (media.cut !== undefined) return framesOffset(spec, media.cut.whole, { clockFromUsedStreams })
+  const alone: JobSpec = { ...spec, audio: [], audioDirectory: null, video: [], waveform: null }
+  const clock = clockFromUsedStreams ? clockStart(alone, media) : fileStart(media)
+  return micro(outputStartSeconds(spec, media) - (clock ?? 0))
+}
+
 /**
  * The first frame is held at 0 where video begins much later. It is still moved onto the output's grid: otherwise it
  * would be up to half a frame off.
@@ -90,7 +102,8 @@ export function requiredDuration(
 
 /** Numbers of the audio streams that the job's outputs or audio files use. */
 export function usedAudioStreams(spec: JobSpec): number[] {
-  return [...new Set(carriedProfiles(spec).flatMap(({ sourceStream }) => sourceStream ?? []))]
+  const tracks = carriedProfiles(spec).flatMap(({ sourceStream }) => sourceStream ?? [])
+  return [...new Set([...tracks, ...(spec.waveform === null ? [] : [spec.waveform.sourceStream])])]
 }
 
 /** Streams that the job's outputs or audio files use. */

@@ -59,7 +59,7 @@ function measuredStreams(spec: JobSpec, { video, unusedVideo, audio }: MediaInfo
   return audio.filter(({ number }) => used.includes(number))
 }
 
-function timecodeSeconds(
+export function timecodeSeconds(
   { seconds, frame, dropFrame }: Extract<CutTime, { kind: 'timecode' }>,
   rate: Rational | null,
   field: string,

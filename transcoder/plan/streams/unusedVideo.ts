@@ -3,16 +3,22 @@
 // Not in charge of: what such a job makes (planWithoutVideo.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
+import { wantsFrames } from '../extracts/wantsFrames.ts'
 import { outputStartSeconds } from './outputTiming.ts'
 
 /** Whether an output of the job shows frames of the source. */
 export function needsVideo(spec: JobSpec): boolean {
-  return spec.video.length > 0
+  return spec.video.length > 0 || wantsFrames(spec)
 }
 
 /** The source as every later step of such a job sees it: without video. */
 export function withoutUnusedVideo(spec: JobSpec, media: MediaInfo): MediaInfo {
-  if (media.video === null || needsVideo(spec)) return media
+  return needsVideo(spec) ? media : withoutVideo(spec, media)
+}
+
+/** The same for the files of a job that are not made of frames. */
+export function withoutVideo(spec: JobSpec, media: MediaInfo): MediaInfo {
+  if (media.video === null) return media
   // The same start as that of a job with video: a cut has the same audio in both.
   return { ...media, video: null, unusedVideo: media.video, outputStart: outputStartSeconds(spec, media) }
 }

@@ -6,7 +6,7 @@ import { renameForHeight } from './model/renditionNames.ts'
 import type { FieldInfo } from './model/schema.ts'
 
 interface ProfilesProps {
-  list: 'videoProfiles' | 'audioProfiles' | 'captions'
+  list: 'videoProfiles' | 'audioProfiles' | 'captions' | 'stills'
   singular: string
   infos: ReadonlyMap<string, FieldInfo>
   /** The others are under "More". */

@@ -5,6 +5,7 @@ import { AUDIO_CODECS, audioRules } from '#contract/codecs.ts'
 import { AUDIO_PROFILES, CAPTIONS, VIDEO_PROFILES } from '#contract/limits.ts'
 import { Icon } from '../parts/icon.tsx'
 import { withMember, type FormBody, type JobFields } from './model/formBody.ts'
+import { Extracts, extractSummary } from './extracts.tsx'
 import { Fields } from './field.tsx'
 import { audioFields, destinationFields, FIELD_GROUPS, renditionFields } from './model/groups.ts'
 import { valueLabel } from './model/labels.ts'
@@ -114,6 +115,14 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           </Part>
         )
       })}
+      <Part
+        id="extracts"
+        title="Stills, preview and waveform"
+        summary={extractSummary(body)}
+        hasProblem={isWrong(problems, ['stills', 'animated_preview', 'waveform'])}
+      >
+        <Extracts body={body} problems={problems} onChange={onChange} />
+      </Part>
       <Part
         id="destination"
         title="Destination"

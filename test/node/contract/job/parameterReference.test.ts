@@ -7,12 +7,15 @@ import { describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
   jobFieldsSchema,
   outputCredential,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from '#contract/job/requestSchema.ts'
 import { BASE_URL, request } from '../requestFixture.ts'
 
@@ -35,6 +38,13 @@ const tables: [prefix: string, shape: Record<string, object>, (name: string) => 
   ['videoProfiles[0].', videoProfileSchema.shape, (name) => (value) => request({}, { [name]: value })],
   ['audioProfiles[0].', audioProfileSchema.shape, (name) => (value) => request({}, {}, { [name]: value })],
   ['captions[0].', captionSchema.shape, (name) => (value) => request({ captions: [{ ...CAPTION, [name]: value }] })],
+  ['stills[0].', stillsSchema.shape, (name) => (value) => request({ stills: [{ [name]: value }] })],
+  [
+    'animated_preview.',
+    animatedPreviewSchema.shape,
+    (name) => (value) => request({ animated_preview: { [name]: value } }),
+  ],
+  ['waveform.', waveformSchema.shape, (name) => (value) => request({ waveform: { [name]: value } })],
   ['cloud_credentials.input.', credentialSchema.shape, (name) => stores('input', name)],
   ['cloud_credentials.output.', outputCredential.shape, (name) => stores('output', name)],
 ]
@@ -134,6 +144,20 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
     [
       /^a language of ISO 639, .* like "(.+)", "(.+)" or "(.+)"$/,
       (_, [, ...samples]) => ({ taken: [...samples, 'eng', 'und'], refused: ['', 'german', 'de_AT', 5, {}] }),
+    ],
+    [
+      /^seconds, or a time like "([^"]+)" or "([^"]+)"(, or a list of 1 to (\d+) of them)?$/,
+      (_, [, first, second, list, length]) => ({
+        taken: [0.5, '5', first, second, ...(list ? [[1], Array.from({ length: Number(length) }, () => '1')] : [])],
+        refused: [-1, '', '00:60:00', 'soon', true, {}, [], ...(list ? [['soon'], [1, true]] : [[1]])],
+      }),
+    ],
+    [
+      /^a colour like "([^"]+)", or with its opacity "([^"]+)"$/,
+      (_, [, plain, opaque]) => ({
+        taken: [plain, opaque],
+        refused: ['white', '#fff', '#12345g', '', 5, true, {}],
+      }),
     ],
     [
       /^a time with a time zone, like "(.+)"$/,

@@ -2,13 +2,16 @@
 // allowed instead. A field of the schema without a row here fails.
 import { describe, expect, test } from 'vitest'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
   jobRequestSchema,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from '#contract/job/requestSchema.ts'
 import type { Problem } from '#contract/errors.ts'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
@@ -214,6 +217,53 @@ const caption: Record<keyof typeof captionSchema.shape, Row[]> = {
   hearing_impaired: flag,
 }
 
+const time: Row[] = [
+  ['invalid_value', '1:2', '00:00:60', true, {}, []],
+  ['out_of_range', -1, 1e6],
+]
+
+const stills: Record<keyof typeof stillsSchema.shape, Row[]> = {
+  at_seconds: [
+    ['invalid_value', true, {}, [[1]], '1:2', ['now']],
+    ['out_of_range', -1, 1e9, []],
+  ],
+  every_seconds: [['invalid_type', 'often', true, {}], outsideOf([0, 0.05, 1e6])],
+  count: whole(0, 1001, 1e9),
+  width: whole(0, 15, 7681, -2),
+  height: whole(0, 15, 4321, -2),
+  format: choice('png', 'JPEG', 1),
+  quality: whole(0, 101),
+  output: [...text, ['invalid_output_path', '../up.jpg', '/abs.jpg', 'a//b.jpg', 's3://bucket/a.jpg', 'a.png', 'a']],
+}
+
+const preview: Record<keyof typeof animatedPreviewSchema.shape, Row[]> = {
+  format: choice('webm', 1),
+  seconds: [['invalid_type', 'long', true, {}], outsideOf([0, 0.4, 31])],
+  parts: whole(0, 21),
+  start_seconds: time,
+  width: whole(0, 15, 1281),
+  frames_per_second: [['invalid_type', 'fast', true, {}], outsideOf([0, 31])],
+}
+
+const waveform: Record<keyof typeof waveformSchema.shape, Row[]> = {
+  format: choice('wav', 1),
+  source_stream: whole(0, 9),
+  samples_per_pixel: whole(0, 15, 1_000_001),
+  pixels_per_second: whole(0, 3001),
+  bits: choice(12, '24'),
+  split_channels: flag,
+  width: whole(15, 16_385),
+  height: whole(15, 4097),
+  background_color: [
+    ['invalid_type', 1, true, {}],
+    ['invalid_value', 'white', '#fff', '#12345g', '#1234567'],
+  ],
+  waveform_color: [
+    ['invalid_type', 1, true, {}],
+    ['invalid_value', '', 'url(x)', '#1234567890'],
+  ],
+}
+
 const secret: Row[] = [
   ['invalid_type', 1, true, {}],
   ['invalid_length', long],
@@ -277,9 +327,31 @@ describe('every field', () => {
     expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credentialSchema.shape)))
     expect(Object.keys(piece)).toEqual(expect.arrayContaining(Object.keys(inputSchema.shape)))
     expect(Object.keys(caption)).toEqual(expect.arrayContaining(Object.keys(captionSchema.shape)))
-    const lists = ['inputs', 'videoProfiles', 'audioProfiles', 'captions', 'cloud_credentials']
+    const lists = [
+      'inputs',
+      'videoProfiles',
+      'audioProfiles',
+      'captions',
+      'stills',
+      'animated_preview',
+      'waveform',
+      'cloud_credentials',
+    ]
     expect(Object.keys(jobRequestSchema.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
-    for (const list of Object.values({ ...top, ...piece, ...video, ...audio, ...caption, ...store }))
+    expect(Object.keys(stills)).toEqual(Object.keys(stillsSchema.shape))
+    expect(Object.keys(preview)).toEqual(Object.keys(animatedPreviewSchema.shape))
+    expect(Object.keys(waveform)).toEqual(Object.keys(waveformSchema.shape))
+    for (const list of Object.values({
+      ...top,
+      ...piece,
+      ...video,
+      ...audio,
+      ...store,
+      ...caption,
+      ...stills,
+      ...preview,
+      ...waveform,
+    }))
       expect(list.length).toBeGreaterThan(0)
   })
   test.each(rows(top))('%s: %s for %j', (field, code, value) => {
@@ -299,6 +371,18 @@ describe('every field', () => {
   })
   test.each(rows(audio))('audioProfiles[0].%s: %s for %j', (field, code, value) => {
     expect(reportedCodes(request({}, {}, { [field]: value }), `audioProfiles[0].${field}`)).toContain(code)
+  })
+  test.each(rows(stills))('stills[0].%s: %s for %j', (field, code, value) => {
+    const timing = ['at_seconds', 'every_seconds', 'count'].includes(field) ? {} : { count: 3 }
+    const body = request({ stills: [{ ...timing, [field]: value }] })
+    expect(reportedCodes(body, `stills[0].${field}`)).toContain(code)
+  })
+  test.each(rows(preview))('animated_preview.%s: %s for %j', (field, code, value) => {
+    const body = request({ animated_preview: { [field]: value } })
+    expect(reportedCodes(body, `animated_preview.${field}`)).toContain(code)
+  })
+  test.each(rows(waveform))('waveform.%s: %s for %j', (field, code, value) => {
+    expect(reportedCodes(request({ waveform: { [field]: value } }), `waveform.${field}`)).toContain(code)
   })
   test.each(rows(store))('cloud_credentials.input.%s: %s for %j', (field, code, value) => {
     const input = { cloud_provider: 'file-upload', [field]: value }

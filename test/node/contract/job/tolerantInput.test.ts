@@ -5,17 +5,22 @@ import * as z from 'zod/mini'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { builtInPresets, mergePreset } from '#contract/job/builtInPresets.ts'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   credentialSchema,
   fieldMeta,
   jobFieldsSchema,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from '#contract/job/requestSchema.ts'
 import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
 const REQUIRED = new Set(['input', 'width', 'height', 'video_bitrate'])
 const CAPTIONS = [{ input: 'https://h.example/a.srt', language: 'de' }]
+/** Their width and height are optional. */
+const WITHOUT_REQUIRED = new Set(['stills[0]', 'animated_preview', 'waveform'])
 const AWS = { cloud_provider: 'aws', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI' }
 
 interface Level {
@@ -29,6 +34,18 @@ const levels: Level[] = [
   { name: 'videoProfiles[0]', shape: videoProfileSchema.shape, body: (members) => request({}, members) },
   { name: 'audioProfiles[0]', shape: audioProfileSchema.shape, body: (members) => request({}, {}, members) },
   {
+    name: 'stills[0]',
+    shape: stillsSchema.shape,
+    body: (members) =>
+      request({ stills: [{ ...('count' in members ? { at_seconds: 1 } : { count: 2 }), ...members }] }),
+  },
+  {
+    name: 'animated_preview',
+    shape: animatedPreviewSchema.shape,
+    body: (members) => request({ animated_preview: members }),
+  },
+  { name: 'waveform', shape: waveformSchema.shape, body: (members) => request({ waveform: members }) },
+  {
     name: 'cloud_credentials.input',
     shape: credentialSchema.shape,
     body: (members) =>
@@ -39,11 +56,15 @@ const levels: Level[] = [
 describe('null is the same as leaving a field out', () => {
   it.each(
     levels.flatMap(({ name, shape, body }) =>
-      Object.keys(shape).map((field) => [`${name}: ${field}`, field, body] as const),
+      Object.keys(shape).map((field) => {
+        const isRequired = REQUIRED.has(field) && !WITHOUT_REQUIRED.has(name)
+        return [`${name}: ${field}`, isRequired ? `required ${field}` : field, body] as const
+      }),
     ),
-  )('%s', (_title, field, body) => {
+  )('%s', (_title, named, body) => {
+    const field = named.replace('required ', '')
     const [withNull, without] = [body({ [field]: null }), body({ [field]: undefined })]
-    if (REQUIRED.has(field)) {
+    if (named !== field) {
       expect(expectRefused(withNull)).toEqual(expectRefused(without))
       expect(fieldsAndCodes(expectRefused(withNull))[0]).toMatch(/^required /)
     } else if (field === 'cloud_provider' || field === 'access_key' || field === 'secret_key') {

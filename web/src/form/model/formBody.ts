@@ -74,10 +74,13 @@ function clean(members: object, leave: readonly string[] = []): JobFields {
 export function bodyOf(config: JobConfig): FormBody {
   const { videoProfiles, audioProfiles, captions, cloud_credentials: credentials, ...stored } = config
   // The preset's members are merged already; it may have been changed or deleted since.
-  const { separate_audio: _same, preset: _merged, ...rest } = stored
+  const { separate_audio: _same, preset: _merged, stills, animated_preview: preview, waveform, ...rest } = stored
   return {
     ...clean(rest, isRedacted(rest.webhook_url) ? ['webhook_url'] : []),
     ...(rest.inputs === undefined ? {} : { inputs: rest.inputs.map((piece) => clean(piece)) }),
+    ...(stills === undefined ? {} : { stills: stills.map((each) => clean(each)) }),
+    ...(preview === undefined ? {} : { animated_preview: clean(preview) }),
+    ...(waveform === undefined ? {} : { waveform: clean(waveform) }),
     videoProfiles: videoProfiles.map((profile) => clean(profile)),
     audioProfiles: audioProfiles.map((profile) => clean(profile)),
     ...(captions && { captions: captions.map((caption) => clean(caption)) }),
@@ -92,6 +95,28 @@ export function bodyOf(config: JobConfig): FormBody {
 /** The problem of the field itself; members below it have fields of their own. */
 export function problemAt(problems: readonly Problem[], path: string): Problem | undefined {
   return problems.find(({ field }) => field === path)
+}
+
+/** The sets of stills in a body that may come from anywhere. */
+export function stillsOf(body: FormBody): JobFields[] {
+  const { stills } = body
+  return Array.isArray(stills) ? stills.filter(isFields) : []
+}
+
+/** An object in the body; null = the job does not have it. */
+export function membersAt(body: FormBody, name: string): JobFields | null {
+  const value = body[name]
+  return isFields(value) ? value : null
+}
+
+const isFields = (value: unknown): value is JobFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A list of times as one line of text, and back. */
+export const listText = (value: unknown): unknown => (Array.isArray(value) ? value.join(', ') : value)
+export function textList(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.includes(',')) return value
+  return value.split(',').map((each) => each.trim())
 }
 
 const stores = () => ({ input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } })

@@ -66,6 +66,17 @@ const LABELS: Readonly<Record<string, string>> = {
   copy_if_possible: 'Otherwise encode',
   ladder: 'Ladder',
   preview: 'Preview image',
+  at_seconds: 'At (s)',
+  every_seconds: 'Every (s)',
+  count: 'Number',
+  seconds: 'Length (s)',
+  parts: 'Parts',
+  frames_per_second: 'Frames per second',
+  samples_per_pixel: 'Samples per pixel',
+  pixels_per_second: 'Pixels per second',
+  split_channels: 'Split channels',
+  background_color: 'Background',
+  waveform_color: 'Waveform colour',
   access_key: 'Access key ID',
   secret_key: 'Secret access key',
   session_token: 'Session token',
@@ -162,8 +173,23 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   webhook_url: 'Receives a signed request when the job ends.',
 }
 
+/** Objects whose fields have names that mean something else in others. */
+const OWN_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'stills[].': {
+    at_seconds: 'Seconds or timecodes of the outputs, separated by commas: one image each.',
+    every_seconds: 'One image after each interval.',
+    count: 'That many images, spread evenly.',
+    output: 'File name, like cover.jpg. Several images get numbers. Empty = derived from the source.',
+  },
+  'animated_preview.': {},
+  'waveform.': {},
+}
+
 /** null = the form uses the reference's text. */
-export const descriptionOf = (name: string): string | null => DESCRIPTIONS[name] ?? null
+export function descriptionOf(name: string, prefix = ''): string | null {
+  const own = OWN_MEANINGS[prefix]
+  return (own === undefined ? DESCRIPTIONS[name] : own[name]) ?? null
+}
 
 /** Flags that may be absent, and what absence means: the form shows them as switches. */
 export const ABSENT: Readonly<Record<string, boolean>> = {

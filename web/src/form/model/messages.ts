@@ -37,6 +37,15 @@ export function fieldTitle(path: string, provider?: unknown): string {
     return path.endsWith(']') ? owner : `${owner} · ${label}`
   }
   if (path === 'captions') return 'Caption files'
+  const still = /^stills\[(\d+)\]/.exec(path)?.[1]
+  if (still !== undefined) {
+    const owner = `Set of stills ${Number(still) + 1}`
+    return path.endsWith(']') ? owner : `${owner} · ${label}`
+  }
+  if (path === 'stills') return 'Stills'
+  if (path.startsWith('animated_preview'))
+    return path.includes('.') ? `Animated preview · ${label}` : 'Animated preview'
+  if (path.startsWith('waveform')) return path.includes('.') ? `Waveform · ${label}` : 'Waveform'
   if (path === 'videoProfiles') return 'Renditions'
   if (path === 'audioProfiles') return 'Audio'
   if (path.startsWith('cloud_credentials.output'))

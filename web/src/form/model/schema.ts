@@ -3,13 +3,16 @@
 // Not in charge of: its position (groups.ts), its label (labels.ts).
 import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import {
+  animatedPreviewSchema,
   audioProfileSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
   jobFieldsSchema,
   outputCredential,
+  stillsSchema,
   videoProfileSchema,
+  waveformSchema,
 } from '#contract/job/requestSchema.ts'
 import { ABSENT, descriptionOf, labelOf } from './labels.ts'
 
@@ -38,7 +41,7 @@ function infoOf(prefix: string, name: string, schema: object): FieldInfo | null 
   return {
     name,
     label: labelOf(name, prefix),
-    description: descriptionOf(name) ?? meta.description,
+    description: descriptionOf(name, prefix) ?? meta.description,
     kind: flag
       ? 'flag'
       : listed.length > 0
@@ -64,6 +67,9 @@ export const inputInfos = infosOf('inputs[].', inputSchema.shape)
 export const videoInfos = infosOf('videoProfiles[].', videoProfileSchema.shape)
 export const audioInfos = infosOf('audioProfiles[].', audioProfileSchema.shape)
 export const captionInfos = infosOf('captions[].', captionSchema.shape)
+export const stillsInfos = infosOf('stills[].', stillsSchema.shape)
+export const previewInfos = infosOf('animated_preview.', animatedPreviewSchema.shape)
+export const waveformInfos = infosOf('waveform.', waveformSchema.shape)
 export const credentialInfos = {
   input: infosOf('cloud_credentials.input.', credentialSchema.shape),
   output: infosOf('cloud_credentials.output.', outputCredential.shape),
@@ -76,6 +82,9 @@ export function infoAt(path: string): FieldInfo | undefined {
   if (path.startsWith('videoProfiles[')) return videoInfos.get(name)
   if (path.startsWith('audioProfiles[')) return audioInfos.get(name)
   if (path.startsWith('captions[')) return captionInfos.get(name)
+  if (path.startsWith('stills[')) return stillsInfos.get(name)
+  if (path.startsWith('animated_preview.')) return previewInfos.get(name)
+  if (path.startsWith('waveform.')) return waveformInfos.get(name)
   if (path.startsWith('cloud_credentials.input.')) return credentialInfos.input.get(name)
   if (path.startsWith('cloud_credentials.output.')) return credentialInfos.output.get(name)
   return jobInfos.get(path)

@@ -17,7 +17,9 @@ test('a job that would make nothing is refused with what it can make', () => {
   ]) {
     const problems = expectRefused(request(lists))
     expect(fieldsAndCodes(problems)).toEqual(['required videoProfiles'])
-    expect(problems[0]?.message).toMatch(/would make nothing; give videoProfiles or ladder, or .*source_stream$/)
+    expect(problems[0]?.message).toMatch(
+      /would make nothing; give videoProfiles or ladder, or .*source_stream, or stills, animated_preview or waveform$/,
+    )
   }
 })
 
