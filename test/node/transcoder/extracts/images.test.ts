@@ -77,7 +77,7 @@ print(json.dumps([kind, [w, h], [image.getpixel((w * x // 4, h * y // 4)) for y 
 function expectColors(found: readonly (readonly number[])[], expected: readonly (readonly number[])[]): void {
   for (const [index, color] of expected.entries())
     for (const [channel, level] of color.entries())
-      expect(Math.abs(found[index]![channel]! - level), `${JSON.stringify(found)}`).toBeLessThanOrEqual(2)
+      expect(Math.abs(found[index]![channel]! - level), JSON.stringify(found)).toBeLessThanOrEqual(2)
 }
 
 describe.skipIf(skipSuite(missing))('as another decoder reads them', () => {
