@@ -130,6 +130,7 @@ const packaging = z.object({
           language: z.nullable(z.string().check(z.regex(/^[a-z]{2,3}$/))),
           forced: z.boolean(),
           hearingImpaired: z.boolean(),
+          teletext: z.optional(z.literal(true)),
         }),
       )
       .check(z.maxLength(32)),

@@ -128,6 +128,7 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
   )
   if (missing.length > 0) throw new Error(`version ${version} lacks ${missing.join(', ')}`)
   const hevc = await ask('-h', 'encoder=libx265')
+  const decoders = names(await ask('-decoders'))
   return {
     version,
     build,
@@ -138,6 +139,7 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
       captionsAcrossRates: atLeast(avutil, SEVEN),
       severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),
+      teletext: decoders.has('libzvbi_teletextdec'),
       mp3: lists.encoders.has('libmp3lame') && lists.muxers.has('mp3'),
       opus: lists.encoders.has('libopus') && lists.muxers.has('ogg') && lists.muxers.has('webm'),
       flac: lists.encoders.has('flac') && lists.muxers.has('flac'),

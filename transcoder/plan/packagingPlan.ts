@@ -96,7 +96,7 @@ export function planPackaging(
       media.video?.closedCaptions === true &&
       videoCodecOfSource(media.video.codec) !== null &&
       (hls !== null || packaging.dash),
-    subtitles: planTextTracks(spec, media),
+    subtitles: planTextTracks(spec, media, context.features),
     captionChannels: media.video?.captionChannels ?? [],
     captionLanguages: media.video?.captionLanguages ?? {},
     thumbnails:

@@ -95,7 +95,7 @@ export function planJob(
   const cues = planCues(context, sourceCues)
   const subtitles = planCopiedSubtitles(spec, media)
   const keptPids = [...(cues === null ? [] : (sourceCues?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
-  context.warn(...warnDroppedStreams(media, keptPids, textSubtitleStreams(spec, media)))
+  context.warn(...warnDroppedStreams(media, keptPids, textSubtitleStreams(spec, media, features)))
   if (isDecoded) warnSource(context, sourceVideo)
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 

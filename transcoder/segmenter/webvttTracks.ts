@@ -58,7 +58,7 @@ export function subtitleTracks(
 ): TextTrackSource[] {
   const parsed = plans.map((plan, at) => ({
     plan,
-    cues: parseWebvtt(subtitles[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS + secondsBefore, duration),
+    cues: cuesOf(plan, subtitles[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS + secondsBefore, duration),
   }))
   return parsed
     .filter(({ cues }) => cues.length > 0)
@@ -72,6 +72,19 @@ export function subtitleTracks(
       isDefault: false,
       cues,
     }))
+}
+
+/** Broadcasters send a teletext page again and again while it is shown: each makes a cue, which follow without a gap. */
+function cuesOf({ teletext }: TextTrackPlan, text: string, origin: number, duration: number): VttCue[] {
+  const cues = parseWebvtt(text, origin, duration)
+  if (teletext !== true) return cues
+  const joined: VttCue[] = []
+  for (const cue of cues) {
+    const before = joined.at(-1)
+    if (before !== undefined && before.end === cue.start && before.text === cue.text) before.end = cue.end
+    else joined.push({ ...cue })
+  }
+  return joined
 }
 
 /** The job's caption files, also those without a cue. `captions` by position in `plans`. */

@@ -19,6 +19,7 @@ import {
   plannedEncodes,
   encodesPerProcess,
   subtitleArgs,
+  teletextArgs,
   encoderDelayTrim,
 } from './segmentArgs.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
@@ -96,6 +97,7 @@ function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null
     ...(seek ?? (plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)])),
     // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
+    ...(plan.packaging?.subtitles ?? []).flatMap(({ stream, teletext }) => (teletext ? teletextArgs(stream) : [])),
     ...['-i', ends.input],
   ]
 }

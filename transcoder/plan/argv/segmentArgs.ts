@@ -215,6 +215,18 @@ function mpegtsOptions(common: Record<string, string>, leadSeconds: number): Rec
 export const encoderStreamArgs: readonly string[] = Object.entries(mpegtsOptions({ fflags: '+bitexact' }, 0)).flatMap(
   ([name, value]) => [`-${name}`, value],
 )
+/** Options of the input for a teletext stream, by its index. */
+export function teletextArgs(stream: number): string[] {
+  return [
+    // The default makes bitmaps.
+    ...[`-txt_format:${stream}`, 'text'],
+    // Without news, programme guides and the other pages.
+    ...[`-txt_page:${stream}`, 'subtitle'],
+    // A page is shown until the next one, which may be blank; the decoder alone would let it last for ever.
+    `-fix_sub_duration:${stream}`,
+  ]
+}
+
 /**
  * One subtitle stream of the source as WebVTT, on the same clock, so that times before the first frame stay positive.
  */

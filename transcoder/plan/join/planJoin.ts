@@ -69,7 +69,8 @@ export function planJoin(
       return {
         cut,
         startSeconds: outputStartSeconds(context.spec, media),
-        videoOffsetSeconds: videoOffset(context.spec, media, features),
+        // A piece makes no track of its teletext, which therefore does not move the clock.
+        videoOffsetSeconds: videoOffset(context.spec, media, { ...features, teletext: false }),
         pids: usedPids(media),
         picture: video?.picture ?? NO_VIDEO,
         fields: video?.fields.fields ?? { parity: 'auto', frames: 'interlaced', clearFlag: false },

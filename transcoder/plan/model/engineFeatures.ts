@@ -16,6 +16,8 @@ export interface EngineFeatures {
    * The clock of a transport stream begins with the streams that are used, not with all streams: ffmpeg 6 and later.
    */
   clockFromUsedStreams: boolean
+  /** The decoder libzvbi_teletextdec exists: subtitle pages of teletext can be read. */
+  teletext: boolean
   /** libmp3lame exists. */
   mp3: boolean
   /** libopus exists. */
@@ -38,6 +40,7 @@ export const ALL_FEATURES: EngineFeatures = {
   captionsAcrossRates: true,
   severalCaptionMessages: true,
   clockFromUsedStreams: false,
+  teletext: true,
   mp3: true,
   opus: true,
   flac: true,

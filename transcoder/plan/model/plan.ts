@@ -290,7 +290,7 @@ export interface ThumbnailPlan {
   posterFrame: number
 }
 
-/** One text subtitle stream of the source as a WebVTT track. */
+/** One subtitle stream of the source, text or teletext, as a WebVTT track. */
 export interface TextTrackPlan {
   /** `sub_0`: unique, the name of its directory below `captions/`. */
   id: string
@@ -301,6 +301,8 @@ export interface TextTrackPlan {
   /** Only text that is needed to follow the programme, such as foreign speech. */
   forced: boolean
   hearingImpaired: boolean
+  /** Subtitle pages of teletext; missing = text. */
+  teletext?: true | undefined
 }
 
 /** A caption file of the job as a track of its outputs. */

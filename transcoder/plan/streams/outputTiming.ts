@@ -7,6 +7,7 @@ import { carriedProfiles } from '../audio/carriedProfiles.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { planCopiedSubtitles } from './copiedSubtitles.ts'
+import { textSubtitleStreams } from './textSubtitles.ts'
 
 /** With a larger difference, content begins late: the first frame is held and the clock does not move. */
 const MAX_OFFSET_SECONDS = 0.5
@@ -21,12 +22,14 @@ const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
 export function videoOffset(
   spec: JobSpec,
   media: MediaInfo,
-  { clockFromUsedStreams }: Pick<EngineFeatures, 'clockFromUsedStreams'>,
+  features: Pick<EngineFeatures, 'clockFromUsedStreams'> & Partial<Pick<EngineFeatures, 'teletext'>>,
 ): number {
-  if (media.cut !== undefined) return videoOffset(spec, media.cut.whole, { clockFromUsedStreams })
+  if (media.cut !== undefined) return videoOffset(spec, media.cut.whole, features)
   // A source without video begins where ffmpeg's clock does.
   if (media.video === null && media.outputStart === undefined) return 0
-  const clock = clockFromUsedStreams ? withSubtitles(clockStart(spec, media), spec, media) : fileStart(media)
+  const clock = features.clockFromUsedStreams
+    ? withSubtitles(clockStart(spec, media), spec, media, features)
+    : fileStart(media)
   return micro(outputStartSeconds(spec, media) - (clock ?? 0))
 }
 
@@ -127,12 +130,19 @@ function clockStart(spec: JobSpec, media: MediaInfo): number | null {
   return Math.min(...starts)
 }
 
-/** For ffmpeg's clock, copied subtitles count as used. The outputs do not begin with them. */
-function withSubtitles(clock: number | null, spec: JobSpec, media: MediaInfo): number | null {
+/** For ffmpeg's clock, subtitles that are copied or become tracks count as used. The outputs do not begin with them. */
+function withSubtitles(
+  clock: number | null,
+  spec: JobSpec,
+  media: MediaInfo,
+  features: Partial<Pick<EngineFeatures, 'teletext'>>,
+): number | null {
   const copied = planCopiedSubtitles(spec, media).map(({ pid }) => pid)
-  const starts = media.other.flatMap(({ id, startSeconds }) =>
-    id !== null && copied.includes(id) && startSeconds !== undefined ? [startSeconds] : [],
-  )
+  const tracks = textSubtitleStreams(spec, media, features)
+  const starts = media.other.flatMap((stream) => {
+    const isUsed = (stream.id !== null && copied.includes(stream.id)) || tracks.includes(stream)
+    return isUsed && stream.startSeconds !== undefined ? [stream.startSeconds] : []
+  })
   return clock === null ? null : Math.min(clock, ...starts)
 }
 

@@ -1,10 +1,11 @@
-// In charge of: which text subtitles of the source become WebVTT tracks of segmented output.
+// In charge of: which text subtitles and teletext subtitle pages of the source become WebVTT tracks of segmented output.
 // Not in charge of: the arguments (segmentArgs.ts), reading ffmpeg's output (transcoder/segmenter/subtitleReader.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
 import type { TextTrackPlan } from '../model/plan.ts'
 
-/** Codecs whose text ffmpeg decodes. All other subtitles are bitmaps or teletext. */
+/** Codecs whose text every ffmpeg decodes. All other subtitles are bitmaps or teletext. */
 const TEXT_CODECS = new Set(['mov_text', 'subrip', 'srt', 'webvtt', 'ass', 'ssa', 'text'])
 /** Each track needs a pipe. More than any real programme has. */
 export const MAX_TRACKS = 32
@@ -12,17 +13,42 @@ export const MAX_TRACKS = 32
 /**
  * Streams of the source that become tracks. The others give a warning (droppedStreams.ts). Smooth manifests list none.
  */
-export function textSubtitleStreams({ packaging }: JobSpec, media: MediaInfo): OtherStream[] {
+export function textSubtitleStreams(
+  { packaging }: JobSpec,
+  media: MediaInfo,
+  features: Partial<Pick<EngineFeatures, 'teletext'>> = {},
+): OtherStream[] {
   if (packaging === null || !(packaging.hls || packaging.dash)) return []
-  return media.other.filter(({ type, codec }) => type === 'subtitle' && TEXT_CODECS.has(codec)).slice(0, MAX_TRACKS)
+  return media.other
+    .filter(
+      (stream) =>
+        stream.type === 'subtitle' &&
+        (TEXT_CODECS.has(stream.codec) || (features.teletext === true && hasOneSubtitlePage(stream))),
+    )
+    .slice(0, MAX_TRACKS)
 }
 
-export function planTextTracks(spec: JobSpec, media: MediaInfo): TextTrackPlan[] {
-  return textSubtitleStreams(spec, media).map(({ index, language, dispositions }, position) => ({
+/** The decoder mixes all subtitle pages of a stream: those of one language only make a track. */
+function hasOneSubtitlePage({ codec, language }: OtherStream): boolean {
+  return codec === 'dvb_teletext' && new Set(pageLanguages(language)).size <= 1
+}
+
+/** ffprobe joins the languages of the pages that the descriptor lists. */
+function pageLanguages(language: string | null): string[] {
+  return language?.split(',') ?? []
+}
+
+export function planTextTracks(
+  spec: JobSpec,
+  media: MediaInfo,
+  features: Partial<Pick<EngineFeatures, 'teletext'>> = {},
+): TextTrackPlan[] {
+  return textSubtitleStreams(spec, media, features).map(({ index, codec, language, dispositions }, position) => ({
     id: `sub_${position}`,
     stream: index,
-    language: language !== null && /^[a-z]{2,3}$/.test(language) && language !== 'und' ? language : null,
+    language: pageLanguages(language).find((each) => /^[a-z]{2,3}$/.test(each) && each !== 'und') ?? null,
     forced: dispositions?.includes('forced') ?? false,
     hearingImpaired: dispositions?.includes('hearing_impaired') ?? false,
+    ...(codec === 'dvb_teletext' ? { teletext: true as const } : {}),
   }))
 }

@@ -8,6 +8,8 @@ import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { parseWebvtt } from '../../../../../transcoder/manifests/webvtt/webvttParser.ts'
 import { ffmpeg, makeClip } from '../../../../support/media/media.ts'
+import { insertTeletext } from '../../../../support/mpegts/teletextStream.ts'
+import { skipTest } from '../../../../support/requirement.ts'
 import { parseAttributes, hlsRuleViolations, readTags } from '../../../../support/manifests/hlsRules.ts'
 import { storedObjects, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
 import { runRequest } from '../../../../support/transcoder/attemptFixture.ts'
@@ -179,4 +181,46 @@ test('text after the first 16 MB is dropped with a warning', async () => {
   }
   expect(report.warnings.map(({ code }) => code)).toContain('subtitles_truncated')
   expect(cuesOf(objects, 'sub_0').length).toBeGreaterThan(4000)
+})
+
+describe('subtitle pages of teletext', () => {
+  const PAGES = [
+    { seconds: 0, text: '' },
+    { seconds: 1, text: 'Guten Abend' },
+    { seconds: 2.2, text: 'aus Mainz' },
+    { seconds: 3, text: '' },
+  ]
+  const teletextSource = async (): Promise<string> => {
+    await makeClip(path('broadcast.ts'), { seconds: 5, width: 160, height: 90 })
+    await writeFile(path('teletext.ts'), insertTeletext(await readFile(path('broadcast.ts')), 0x300, PAGES))
+    return path('teletext.ts')
+  }
+
+  test('become a track whose cues begin and end with their pages', async (context) => {
+    if (!(await fixtures.context().engine).features.teletext) skipTest(context, 'this ffmpeg has no libzvbi')
+    const objects = await run(await teletextSource(), CMAF)
+    const cues = cuesOf(objects, 'sub_0')
+    expect(cues.map(({ text }) => text)).toEqual(['Guten Abend', 'aus Mainz'])
+    for (const [at, times] of [
+      [1, 2.2],
+      [2.2, 3],
+    ].entries())
+      // A page is sent at the first clock of a frame after its time.
+      for (const [end, side] of (['start', 'end'] as const).entries())
+        expect(Math.abs(cues[at]![side] - times[end]!)).toBeLessThanOrEqual(0.041)
+    expect(listed(objects).map(([name, language]) => [name, language])).toEqual([['German', 'de']])
+    expect(warned()).not.toContain('teletext_left_out')
+  })
+
+  test('are left out with a warning by an ffmpeg that cannot read them', async () => {
+    const context = fixtures.context()
+    taskApi.source = { bytes: await readFile(await teletextSource()) }
+    taskApi.task = segmentedTask(CMAF)
+    const engine = await context.engine
+    const features = { ...engine.features, teletext: false }
+    await runTask(runRequest(taskApi), { ...context, engine: { ...engine, features } })
+    expect(taskApi.fails).toEqual([])
+    expect([...storedObjects(taskApi).keys()].filter((name) => name.includes('/sub_'))).toEqual([])
+    expect(warned()).toContain('teletext_left_out')
+  })
 })
