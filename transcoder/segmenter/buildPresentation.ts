@@ -11,7 +11,8 @@ import type {
 } from '../manifests/presentation/presentation.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../plan/forms.ts'
-import type { AudioPlan, ColorTags, PackagingPlan } from '../plan/model/plan.ts'
+import type { AudioPlan, PackagingPlan } from '../plan/model/plan.ts'
+import type { ColorTags } from '../plan/model/videoPlan.ts'
 import type { RecordedSegment } from './segmentWriter.ts'
 import type { RecordedRendition } from './segmentCheck.ts'
 

@@ -2,7 +2,9 @@
 // Not in charge of: whether it is copied (plan/copy/), where a part of the source begins on ffmpeg's clock (cutArgs.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { isMp4 } from '../forms.ts'
-import type { AudioPlan, CutPlan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan } from '../model/plan.ts'
+import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
 
 /**
  * What holds the audio. A container with times begins with the packet that the decoder needs first: an edit list or the

@@ -1,7 +1,8 @@
 // In charge of: the arguments that decode only a part of the source: where ffmpeg starts to read, and the filters that cut
 // exactly.
 // Not in charge of: where the part begins and ends (streams/cut.ts).
-import type { CutPlan, Plan } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
+import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 
 /** Decoders and filters that look at their neighbours have settled after this time. */

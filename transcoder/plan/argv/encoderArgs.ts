@@ -6,7 +6,9 @@ import { videoEncodings, audioEncodings } from '../codecs.ts'
 import { copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
-import type { AudioPlan, CutPlan, Plan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan, Plan } from '../model/plan.ts'
+import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
 
 /** One argument holds 128 KiB (Linux, MAX_ARG_STRLEN). A frame takes about 35 bytes of an expression, and a time 12. */
 const MAX_LISTED_FRAMES = 2000

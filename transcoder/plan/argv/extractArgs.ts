@@ -4,7 +4,8 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { toNumber } from '../../formats/rational.ts'
 import { extractPipes } from '../model/plannedPipes.ts'
-import type { CutPlan, ExtractsPlan, Plan, StillsPlan } from '../model/plan.ts'
+import type { ExtractsPlan, Plan, StillsPlan } from '../model/plan.ts'
+import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import { audioCutFilters } from './cutArgs.ts'
 import type { Branch } from './filterGraph.ts'
 import type { FrameRange } from '../extracts/groupFrames.ts'

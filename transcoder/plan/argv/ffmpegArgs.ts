@@ -26,7 +26,8 @@ import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
 import { extractBranches, extractOutputs, waveformBranch } from './extractArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
-import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan, VideoPlan } from '../model/plan.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan } from '../model/plan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
 
 export interface ArgvTargets {
   /** Address or `file:` URL of the source. Not used by the plan of a joined source. */

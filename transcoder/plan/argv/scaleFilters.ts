@@ -3,7 +3,8 @@
 import { preservesPixels, preservesSize, scaledFrom } from '../video/color.ts'
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import type { PieceVideoPlan } from '../model/joinPlan.ts'
-import type { ColorTags, Plan } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
+import type { ColorTags } from '../model/videoPlan.ts'
 
 /** PQ and HLG to BT.709 in linear light. All later filters read limited-range BT.709. */
 export function toneMapFilters({ picture }: Pick<Plan, 'picture'>): string[] {

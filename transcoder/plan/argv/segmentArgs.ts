@@ -11,7 +11,8 @@ import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { videoSpecifier } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
-import type { AudioPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan, Plan, RenditionPlan } from '../model/plan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
 
 /** One encode: its filtered streams and the forms in which it is written. */
 export interface SegmentEncode {

@@ -7,7 +7,8 @@ import { frameSamples } from '../../formats/codecs.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import { videoCodecOfSource } from '../codecs.ts'
 import type { AudioStream, VideoStream } from '../model/mediaInfo.ts'
-import type { AudioPlan, ColorTags, SourceVideo, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan } from '../model/plan.ts'
+import type { ColorTags, SourceVideo, VideoPlan } from '../model/videoPlan.ts'
 import type { VideoVerdict } from './videoVerdict.ts'
 
 type Copied = Extract<VideoVerdict, { copies: true }>

@@ -4,7 +4,8 @@ import { audioCodecs, videoCodecs } from '#contract/codecs.ts'
 import { segmentForms } from '../forms.ts'
 import { videoEncodings } from '../codecs.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan } from '../model/plan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 const SCAN_TEXT = {

@@ -4,7 +4,8 @@
 // (planJob.ts).
 import type { Rational } from '../../formats/rational.ts'
 import type { ChannelMix } from './channelMix.ts'
-import type { ColorTags, Plan, VideoPlan } from './plan.ts'
+import type { SourceReadingPlan } from './sourceReadingPlan.ts'
+import type { ColorTags, VideoPlan } from './videoPlan.ts'
 
 /** The raw frames that all pieces are brought to. */
 export interface CanvasPlan {
@@ -40,10 +41,7 @@ export type PieceVideoPlan = Pick<
   | 'color'
 >
 
-export interface PiecePlan extends Pick<
-  Plan,
-  'cut' | 'videoOffsetSeconds' | 'pids' | 'picture' | 'fields' | 'scaler' | 'disableDrc' | 'deepProbe'
-> {
+export interface PiecePlan extends SourceReadingPlan {
   /** The piece's first frame on its own clock, in seconds. */
   startSeconds: number
   /** null = the pieces have no video. */

@@ -2,146 +2,16 @@
 // Not in charge of: making them (planJob.ts), writing the arguments (ffmpegArgs.ts), running the plan
 // (transcoder/pipeline/runTask.ts).
 import type { CaptionFormat } from '#contract/captions.ts'
-import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
+import type { AudioCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
-import type {
-  AnimatedPreviewSpec,
-  BitrateMode,
-  Quality,
-  StillsSpec,
-  TsServiceSpec,
-  WaveformSpec,
-} from '#contract/job/jobSpec.ts'
+import type { AnimatedPreviewSpec, StillsSpec, TsServiceSpec, WaveformSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { JoinPlan, PieceVideoPlan } from './joinPlan.ts'
-import type { MasteringDisplay } from './mediaInfo.ts'
+import type { CutPlan, SourceReadingPlan } from './sourceReadingPlan.ts'
+import type { FieldPlan, SourceVideo, VideoPlan } from './videoPlan.ts'
 import type { Rational } from '../../formats/rational.ts'
-
-/**
- * frames = one frame out per frame in (bwdif send_frame); fields = one frame per field (doubles the rate); telecine =
- * undoing 3:2 pulldown.
- */
-export type Deinterlace = 'none' | 'frames' | 'fields' | 'telecine'
-
-/** How the source's fields are identified. */
-export interface FieldPlan {
-  /** auto = as each frame's flags say. */
-  parity: 'auto' | 'tff' | 'bff'
-  /** Which frames are deinterlaced: those flagged as interlaced, or all where the flags are wrong. */
-  frames: 'interlaced' | 'all'
-  /** Progressive frames are flagged as interlaced. */
-  clearFlag: boolean
-}
-
-/** The colour tags of an output, in ffmpeg's names. The range of an output is always limited ("tv"). */
-export interface ColorTags {
-  matrix: 'bt709' | 'smpte170m' | 'bt470bg' | 'bt2020nc'
-  primaries: 'bt709' | 'smpte170m' | 'bt470bg' | 'bt2020'
-  transfer: 'bt709' | 'smpte170m' | 'bt470bg' | 'smpte2084' | 'arib-std-b67'
-}
-
-/** How decoded frames are read: by the source's tags, or by what its size suggests where it has none. */
-export interface SourceVideo {
-  /** RGB pixels. They are converted to planar RGB, which every scaler accepts. */
-  rgb: boolean
-  /** Upright size in pixels. */
-  width: number
-  height: number
-  /**
-   * 4:2:0 of limited range with the output's bit depth: a frame that needs neither scaling nor another matrix stays
-   * unchanged.
-   */
-  plain: boolean
-  matrix: string
-  fullRange: boolean
-  primaries: string
-  transfer: string
-  /**
-   * toneMap: PQ or HLG to BT.709. gamut: SDR with primaries, curve or matrix that broadcast does not use, to the
-   * output's.
-   */
-  conversion: 'none' | 'toneMap' | 'gamut'
-  /** null = SDR outputs of 8 bits. Otherwise the outputs are HDR of 10 bits with this brightness metadata. */
-  hdr: {
-    transfer: 'smpte2084' | 'arib-std-b67'
-    masteringDisplay: MasteringDisplay | null
-    contentLight: { maximum: number; average: number } | null
-  } | null
-}
-
-/** How the source's image is fitted into the output frame: rotated, mirrored, cropped, scaled, with bars around it. */
-export interface Geometry {
-  /** Degrees clockwise, in addition to the source's own rotation. */
-  turn: 0 | 90 | 180 | 270
-  /** Applied after the rotation. */
-  mirror: 'none' | 'horizontal' | 'vertical'
-  /** The part of the rotated source that is used, around its centre: all of it unless the job crops. */
-  cropWidth: number
-  cropHeight: number
-  /** Output size in pixels, even. */
-  width: number
-  height: number
-  /** Size of the image inside the frame, even. Smaller than the frame where bars are needed. */
-  pictureWidth: number
-  pictureHeight: number
-  /** Level of the bars: 0 = black, 100 = white. */
-  barPercent: number
-  /** Sample aspect ratio of the output. */
-  sar: Rational
-}
-
-/** Size and position in the output's pixels, even. */
-export interface LogoPlan {
-  width: number
-  height: number
-  x: number
-  y: number
-  /** 0 to 1, applied on top of the image's own transparency. */
-  opacity: number
-}
-
-export interface VideoPlan extends Geometry {
-  codec: VideoCodec
-  quality: Quality
-  mode: BitrateMode
-  bitrateKbps: number
-  /** Highest rate of the decoder's buffer model; equal to bitrateKbps for cbr. */
-  maxKbps: number
-  /** Size of that buffer in bits. */
-  bufferBits: number
-  frameRate: Rational
-  /**
-   * Distinct frames per second. Half of frameRate where mpeg2 cannot signal the lower rate, so that each frame is coded
-   * twice.
-   */
-  pictureRate: Rational
-  /** Frames per GOP, exact and closed. */
-  gopFrames: number
-  bFrames: number
-  deinterlace: Deinterlace
-  /** How the output is coded. An interlaced output that is deinterlaced to fields is woven together again. */
-  scan: 'progressive' | 'tff' | 'bff'
-  color: ColorTags
-  /** Frames at which a splice is possible: additional key frames that do not move the GOP grid. Ascending. */
-  spliceFrames: number[]
-  logo: LogoPlan | null
-  /** CEA-608/708 in the video is carried over; false = removed, because this frame rate would garble it. */
-  captions: boolean
-  /** The source's video as it is; null or missing = it is encoded. The values above then describe the source. */
-  copied?: CopiedVideo | null | undefined
-}
-
-export interface CopiedVideo {
-  /** What was found in the source, as a sentence. */
-  description: string
-  frames: number
-  /** After the first frame in decoding order; they are left out, because they refer to the GOP before a cut. */
-  leadingFrames: number
-  /** The longest time from one frame to the next. */
-  frameSeconds: number
-}
 
 export interface AudioPlan {
   /** Position in `audioProfiles`. */
@@ -430,49 +300,18 @@ export type PipePlan =
   | { kind: 'thumbnails' }
   | { kind: 'poster' }
 
-/** The part of the source that is used. Times count from the first frame that the outputs would have without a cut. */
-export interface CutPlan {
-  startSeconds: number
-  /** null = to the end of the source. */
-  endSeconds: number | null
-  /** The first frame, and the first that is no longer used, at the rate of the source; null = it has no video. */
-  frames: { rate: Rational; start: number; end: number | null } | null
-  /** The place from which times count on ffmpeg's clock; null = the source is decoded from its beginning. */
-  seekOriginSeconds: number | null
-  /**
-   * ffmpeg's clock is 0 where the part begins, so that copied streams begin there as well. Missing = its filters count
-   * from the beginning of what is read.
-   */
-  movesClock?: boolean | undefined
-}
-
-export interface Plan {
+export interface Plan extends SourceReadingPlan {
   version: 2
   /** The ffmpeg that it was made for. Missing in a plan of an earlier transcoder. */
   engine?: { version: string; build: string; features: Record<string, boolean> } | undefined
-  /** null = all of the source. Missing in the plan of an earlier version. */
-  cut?: CutPlan | null | undefined
   /** The pieces that the source is joined from; missing = it is one file. */
   join?: JoinPlan | undefined
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null
   /** Duration of the longest output in seconds; null where the source does not state it. */
   durationSeconds: number | null
-  /** Start of the video on the file's clock, in seconds. It is subtracted so that video starts at 0 (recipes: VOFF). */
-  videoOffsetSeconds: number
   /** Audio streams of the source that some output uses, 1-based, ascending. */
   sourceAudio: number[]
-  /**
-   * PIDs that select the streams of one program, audio by its number; null = streams are counted over the whole file.
-   */
-  pids: { video: number | null; audio: Record<number, number> } | null
-  picture: SourceVideo
-  fields: FieldPlan
-  scaler: 'zscale' | 'scale'
-  /** Some used audio is AC-3 or E-AC-3: its decoder must not apply dynamic range control. */
-  disableDrc: boolean
-  /** The source is probed further than usual, to find streams that begin late. */
-  deepProbe: boolean
   /** This libx265 has an option for captions (its default differs between versions). */
   hevcCaptionsOption: boolean
   /** null: no cues are carried. */

@@ -9,7 +9,8 @@ import type { CaptionSpec, JobSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { plainText, type CaptionCue } from '../../formats/captions/captionCue.ts'
 import type { CaptionFile, CaptionRemark } from '../../formats/captions/readCaptions.ts'
-import type { CutPlan, SidecarPlan } from '../model/plan.ts'
+import type { SidecarPlan } from '../model/plan.ts'
+import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 
 const CODES: Readonly<Record<CaptionRemark['kind'], Warning['code']>> = {

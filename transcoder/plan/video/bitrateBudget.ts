@@ -6,7 +6,8 @@ import type { BitrateMode } from '#contract/job/jobSpec.ts'
 import { frameSamples } from '../../formats/codecs.ts'
 import { videoEncodings } from '../codecs.ts'
 import { fileRules } from '../forms.ts'
-import type { AudioPlan, SidecarPlan, VideoPlan } from '../model/plan.ts'
+import type { AudioPlan, SidecarPlan } from '../model/plan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /**

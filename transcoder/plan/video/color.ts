@@ -3,7 +3,7 @@
 import { hdrTransfer } from './hdr.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { ColorTags, Geometry, SourceVideo } from '../model/plan.ts'
+import type { ColorTags, Geometry, SourceVideo } from '../model/videoPlan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /** Matrix coefficients that both scalers can convert. */

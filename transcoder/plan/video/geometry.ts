@@ -8,7 +8,7 @@ import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Decision } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { orient, type Orientation } from './orientation.ts'
-import type { Geometry } from '../model/plan.ts'
+import type { Geometry } from '../model/videoPlan.ts'
 import { even } from './evenNumbers.ts'
 import { approximate, distance, divide, invert, multiply, ratio, toNumber } from '../../formats/rational.ts'
 

@@ -6,7 +6,7 @@ import { videoEncodings } from '../codecs.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { Decision, PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { FieldPlan, Geometry, VideoPlan } from '../model/plan.ts'
+import type { FieldPlan, Geometry, VideoPlan } from '../model/videoPlan.ts'
 import { distance, ratio } from '../../formats/rational.ts'
 
 export interface SourceFields {

@@ -2,7 +2,7 @@
 // Not in charge of: sizes in pixels of an output (geometry.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { Geometry } from '../model/plan.ts'
+import type { Geometry } from '../model/videoPlan.ts'
 import { divide, invert, ratio } from '../../formats/rational.ts'
 
 export interface Orientation {

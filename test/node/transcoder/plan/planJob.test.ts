@@ -3,7 +3,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo, VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import type { VideoPlan } from '../../../../transcoder/plan/model/plan.ts'
+import type { VideoPlan } from '../../../../transcoder/plan/model/videoPlan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
