@@ -4,6 +4,7 @@
 import { captionFormatNames, type CaptionFormat } from '#contract/captions.ts'
 import { MAX_CAPTION_CUES } from '#contract/limits.ts'
 import { plainText, tidyLines, type CaptionCue } from './captionCue.ts'
+import type { CaptionFile, CaptionRemark } from './captionFile.ts'
 import { CaptionError } from './captionError.ts'
 import { decodeCaptionText } from './captionText.ts'
 import { readScc } from './sccReader.ts'
@@ -17,19 +18,6 @@ export interface ReadRequest {
   format: CaptionFormat | null
   /** Seconds added to the times of the file, instead of its programme start; null = not given. */
   offsetSeconds: number | null
-}
-
-export interface CaptionFile {
-  format: CaptionFormat
-  /** By start. Overlapping cues are possible. */
-  cues: CaptionCue[]
-  /** What a client should know: sentences without a subject's name. */
-  remarks: CaptionRemark[]
-}
-
-export interface CaptionRemark {
-  kind: 'encoding' | 'times' | 'programme start' | 'empty'
-  message: string
 }
 
 /** @throws CaptionError */

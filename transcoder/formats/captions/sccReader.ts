@@ -1,7 +1,7 @@
 // In charge of: reading Scenarist closed captions (.scc): CEA-608 bytes as hexadecimal words with timecodes.
 // Not in charge of: decoding the bytes (formats/cea).
 import { CaptionDecoder } from '../cea/captionDecoder.ts'
-import type { CaptionFile } from './readCaptions.ts'
+import type { CaptionFile } from './captionFile.ts'
 import { plainLine } from './captionCue.ts'
 import { CaptionError } from './captionError.ts'
 import { parseCueSettings } from './cueSettings.ts'

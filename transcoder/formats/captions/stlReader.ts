@@ -3,7 +3,7 @@
 import type { CaptionCue, CuePlace, TextRun } from './captionCue.ts'
 import { CaptionError } from './captionError.ts'
 import { decodeIso6937 } from './iso6937.ts'
-import type { CaptionFile } from './readCaptions.ts'
+import type { CaptionFile } from './captionFile.ts'
 import { printedHour, startHour, startRemark, timecodeSeconds, type FrameCount, type Timecode } from './timecode.ts'
 
 const HEADER_BYTES = 1024

@@ -3,7 +3,7 @@
 import { SaxesParser, type SaxesAttributeNS } from 'saxes'
 import { tidyLines, type CaptionCue, type TextRun } from './captionCue.ts'
 import { CaptionError } from './captionError.ts'
-import type { CaptionFile } from './readCaptions.ts'
+import type { CaptionFile } from './captionFile.ts'
 import { printedHour, startRemark, timecodeSeconds } from './timecode.ts'
 import { parseTtmlTime, readClock, type TtmlClock } from './ttmlTimes.ts'
 import { isStyleName, placeOfRegion, StyleSheet, type TtmlElement, type TtmlStyle } from './ttmlStyles.ts'

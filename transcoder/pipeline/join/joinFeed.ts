@@ -11,7 +11,7 @@ import { EXACT_DURATION_FORMATS } from '../../analysis/durationCheck.ts'
 import type { Attempt } from '../../attempt.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../../ffmpeg/run.ts'
-import { CaptionDecoder } from '../../formats/cea/captionDecoder.ts'
+import type { CaptionDecoder } from '../../formats/cea/captionDecoder.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { readCut } from '../../plan/argv/cutArgs.ts'
@@ -22,7 +22,8 @@ import { readCaptions } from '../../segmenter/captionReader.ts'
 import { readSubtitles, type SubtitleText } from '../../segmenter/subtitleReader.ts'
 import { damagedSource, requireCleanExit, requireCompleteSource, STALL_MS } from '../encode.ts'
 import { JoinedText } from './joinedText.ts'
-import type { OpenInput } from './openInputs.ts'
+import type { OpenInput } from './openInput.ts'
+import { PieceText } from './pieceText.ts'
 import { RawJoin } from './rawJoin.ts'
 
 const SAMPLE_RATE = 48_000
@@ -234,18 +235,6 @@ interface Decoding {
   start: number
   signal: AbortSignal
   index: number
-}
-
-/** What is read of one piece. */
-export class PieceText {
-  readonly captions = new CaptionDecoder()
-  readonly subtitles = new Map<number, SubtitleText>()
-  /** Seconds that are read before the piece begins. */
-  readonly secondsBefore: number
-
-  constructor(secondsBefore: number) {
-    this.secondsBefore = secondsBefore
-  }
 }
 
 function requireDecoded(result: FfmpegResult, damage: DamageMonitor): void {

@@ -7,15 +7,8 @@ import type { Plan } from '../../plan/model/plan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { postPreview } from '../attemptReports.ts'
 import { JoinFeed } from './joinFeed.ts'
-import {
-  analyzeInputs,
-  cuesOf,
-  findInputCues,
-  openInputs,
-  planInputs,
-  type InputsContext,
-  type OpenInput,
-} from './openInputs.ts'
+import { analyzeInputs, cuesOf, findInputCues, openInputs, planInputs, type InputsContext } from './openInputs.ts'
+import type { OpenInput } from './openInput.ts'
 
 export class JoinedSource {
   readonly #context: InputsContext

@@ -7,7 +7,7 @@ import { parseWebvtt } from '../../manifests/webvtt/webvttParser.ts'
 import { webvtt, type VttCue } from '../../manifests/webvtt/webvttWriter.ts'
 import { TS_ORIGIN_TICKS } from '../../plan/forms.ts'
 import type { SubtitleText } from '../../segmenter/subtitleReader.ts'
-import type { PieceText } from './joinFeed.ts'
+import type { PieceText } from './pieceText.ts'
 
 const ORIGIN_SECONDS = TS_ORIGIN_TICKS / TICKS_PER_SECOND
 

@@ -32,6 +32,7 @@ import type { SourceReaderOptions } from '../../source/sourceReader.ts'
 import { requireCompleteSource } from '../encode.ts'
 import { FIRST_PIPE_FD } from '../../ffmpeg/run.ts'
 import { JoinFeed } from './joinFeed.ts'
+import type { OpenInput } from './openInput.ts'
 
 /** What is cached of one input, and of all together (source/readCache.ts). */
 const MAX_CACHE_BYTES = 24 * 1024 * 1024
@@ -39,14 +40,6 @@ const MAX_CACHES_BYTES = 256 * 1024 * 1024
 
 /** Programs that analyse inputs at the same time. */
 const PARALLEL = 2
-
-/** One input that can be read. */
-export interface OpenInput {
-  loopback: LoopbackServer
-  media: MediaInfo
-  sizeBytes: number | null
-  seekable: boolean
-}
 
 /** What the inputs of an attempt share. */
 export interface InputsContext {

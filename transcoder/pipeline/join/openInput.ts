@@ -1,0 +1,11 @@
+// In charge of: an input that can be read: its address on this machine and what was probed.
+// Not in charge of: opening it (openInputs.ts).
+import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
+import type { LoopbackServer } from '../../source/loopbackServer.ts'
+
+export interface OpenInput {
+  loopback: LoopbackServer
+  media: MediaInfo
+  sizeBytes: number | null
+  seekable: boolean
+}
