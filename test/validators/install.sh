@@ -9,6 +9,8 @@ packages=(
   tstools mediainfo mediaconch
   # Decoders of audio files (test/node/transcoder/encoding/audio/independentReaders.long.test.ts).
   flac opus-tools mpg123
+  # Readers of images and numbers, for test/node/transcoder/extracts.
+  python3-pil python3-numpy
   # Players, without Chromium, which test/node/players provides.
   firefox-esr vlc-bin vlc-plugin-base
   webkit2gtk-driver xvfb
