@@ -42,8 +42,15 @@ export function planAudioSegments(
     renditions: tracks.map((track): RenditionPlan => {
       const id = `audio_${track.profile}`
       return {
-        ...{ kind: 'audio', id, directory: id, profile: track.profile, video: null },
-        ...{ audio: [track], audioRenditions: [], forms, segmentFrames: samples },
+        kind: 'audio',
+        id,
+        directory: id,
+        profile: track.profile,
+        video: null,
+        audio: [track],
+        audioRenditions: [],
+        forms,
+        segmentFrames: samples,
       }
     }),
   }

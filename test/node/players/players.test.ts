@@ -62,7 +62,7 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players', ()
     const [high, low] = common.videoProfiles
     const change = { segmented_output_hls: true, segmented_output_dash: true, videoProfiles: [copyOf(high!), low] }
     made.copied = await service.run(jobRequest(copied, 'file-upload', { ...common, ...change }))
-    expect(made.copied).toMatchObject({ state: 'ready', error: null })
+    if (made.copied.error !== null) throw new Error(JSON.stringify(made.copied.error))
   })
 
   const address = (job: keyof typeof made, path: string): string => {
