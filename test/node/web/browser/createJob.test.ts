@@ -105,7 +105,7 @@ test('a source without audio becomes a job with the settings that the form begin
   await expectText(card(page, 'Silent drone.mp4').locator('.streams')).toContain('AudioNone')
   const audio = page.getByRole('radio', { name: /^Audio/ })
   await expectAttribute(audio, 'disabled').not.toBeNull()
-  await page.getByText('This source has no audio.').waitFor()
+  await page.getByText('This source has no audio.').first().waitFor()
   await page
     .getByText(/Made at the source’s size, 640.×.360/)
     .first()
