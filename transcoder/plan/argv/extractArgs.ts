@@ -134,7 +134,18 @@ function anyOf(frames: readonly number[]): string {
     terms.push(step === 1 ? inside : `${inside}*not(mod(n-${first}\\,${step}))`)
     at = end + 1
   }
-  return terms.length === 0 ? '0' : terms.join('+')
+  return terms.length === 0 ? '0' : sumOf(terms)
+}
+
+/** ffmpeg 5.1 parses no expression of more than 100 terms in a row (measured). */
+const MAX_TERMS = 50
+
+function sumOf(terms: readonly string[]): string {
+  if (terms.length <= MAX_TERMS) return terms.join('+')
+  const size = Math.ceil(terms.length / MAX_TERMS)
+  const groups: string[] = []
+  for (let at = 0; at < terms.length; at += size) groups.push(`(${sumOf(terms.slice(at, at + size))})`)
+  return groups.join('+')
 }
 
 /** Whole samples of the source's own rate and channels, on the timeline of the outputs. */

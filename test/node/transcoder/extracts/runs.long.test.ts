@@ -1,12 +1,18 @@
 // Stills, previews and waveforms beside other outputs, and the ends of attempts that make them: what is read, what is
 // listed, and what stays behind.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { decodeFrames } from '../../../support/media/media.ts'
+import { decodeFrames, ffmpeg, lavfi } from '../../../support/media/media.ts'
 import { frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
-import { openAttemptFixture, runRequest, type AttemptFixture } from '../../../support/transcoder/attemptFixture.ts'
+import {
+  findFfmpegProcesses,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+} from '../../../support/transcoder/attemptFixture.ts'
 import { extractTask } from '../../../support/transcoder/extractTasks.ts'
 import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 
@@ -17,6 +23,12 @@ beforeAll(async () => {
   await Promise.all([
     makeNumberedClip(path('a.mp4'), { seconds: 12 }),
     makeNumberedClip(path('b.mp4'), { seconds: 12 }),
+    // 25 MB of noise: many reads, and slow to encode.
+    ffmpeg([
+      ...['-y', ...lavfi('testsrc2=s=1280x720:r=25:d=12,noise=alls=40:allf=t', 'sine=d=12')],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-b:v', '16M', '-maxrate', '16M', '-bufsize', '16M', '-g', '25'],
+      ...['-c:a', 'aac', path('detailed.mp4')],
+    ]),
   ])
 })
 afterAll(() => fixture.remove())
@@ -120,6 +132,73 @@ test('a still that cannot be stored fails the attempt and leaves nothing behind'
   expect(taskApi.fails[0]?.error?.code).toBe('output_forbidden')
   expect(taskApi.finished).toBeNull()
   expect(await fixture.workDirEntries()).toEqual([])
+})
+
+test('more than a hundred frames at irregular distances', async () => {
+  // Every 2.5 frames: no two distances in a row are equal.
+  const taskApi = await run('a.mp4', { stills: [{ every_seconds: 0.1 }] })
+  const images = [...taskApi.objects()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => bytes)
+  await writeFile(path('all.mjpeg'), Buffer.concat(images))
+  expect(await frameNumbers(path('all.mjpeg'))).toEqual(
+    Array.from({ length: 120 }, (_, index) => Math.floor(index * 2.5)),
+  )
+})
+
+async function cancelAt(taskApi: FakeTaskApi, isUnderWay: () => boolean): Promise<void> {
+  const ended = runTask(runRequest(taskApi), fixture.context())
+  // An attempt that failed makes no further requests.
+  await Promise.race([ended, taskApi.waitFor(isUnderWay)])
+  taskApi.instruction = 'cancel'
+  await ended
+  expect(taskApi.fails).toMatchObject([{ reason: 'cancelled' }])
+  expect(taskApi.finished).toBeNull()
+  expect(await findFfmpegProcesses(fixture.workDir)).toEqual([])
+  expect(await fixture.workDirEntries()).toEqual([])
+}
+
+test('cancelled while AVIF is encoded, a job ends its runs and leaves nothing behind', async () => {
+  // 120 large images: it cannot end before the next heartbeat.
+  const taskApi = await open('detailed.mp4', { stills: [{ every_seconds: 0.1, format: 'avif', width: 1280 }] })
+  await cancelAt(taskApi, () => taskApi.uploads.size > 0)
+  expect(taskApi.uploads.size).toBeLessThan(100)
+})
+
+test.each<[name: string, members: object, uploads: number]>([
+  // As many as may be in upload at once: the pipe waits.
+  ['jpeg stills', { stills: [{ every_seconds: 0.1 }] }, 6],
+  ['webp stills', { stills: [{ every_seconds: 0.1, format: 'webp' }] }, 6],
+  ['avif stills', { stills: [{ every_seconds: 0.1, format: 'avif' }] }, 6],
+  ['an mp4 preview', { animated_preview: { format: 'mp4' } }, 1],
+  ['a gif preview', { animated_preview: { format: 'gif', seconds: 1 } }, 1],
+  ['a waveform', { waveform: {} }, 1],
+])('cancelled while the store does not answer for %s, a job leaves nothing behind', async (_name, members, uploads) => {
+  const taskApi = await open('a.mp4', members)
+  // Never answered.
+  taskApi.faults.uploads = () => true
+  await cancelAt(taskApi, () => (taskApi.counts.get('uploads') ?? 0) >= uploads)
+  expect(taskApi.counts.get('uploads')).toBe(uploads)
+})
+
+test.each<[name: string, members: object]>([
+  ['stills', { stills: [{ every_seconds: 0.1 }] }],
+  ['a preview', { animated_preview: {} }],
+  ['a waveform', { waveform: {} }],
+])('cancelled while the source is read for %s, a job leaves nothing behind', async (_name, members) => {
+  const taskApi = await open('detailed.mp4', members)
+  let isPlanned = false
+  taskApi.faults.plan = () => {
+    isPlanned = true
+    return false
+  }
+  // From the plan on, reads of the source are never answered.
+  let held = 0
+  taskApi.faults.input = () => {
+    if (!isPlanned) return false
+    held += 1
+    return true
+  }
+  await cancelAt(taskApi, () => held > 0)
+  expect(held).toBeGreaterThan(0)
 })
 
 test('an interval that makes too many images of this source fails before anything is made', async () => {
