@@ -231,7 +231,7 @@ export interface Stills {
 }
 
 export interface AnimatedPreview {
-  /** File format; all loop, and have no audio. Must be one of "mp4", "gif", "webp". Default: "mp4". */
+  /** File format, without audio. gif and webp loop by themselves; mp4 loops if its player is told to. Must be one of "mp4", "gif", "webp". Default: "mp4". */
   format?: 'mp4' | 'gif' | 'webp' | null | undefined
   /** Length of the preview. Must be a number from 0.5 to 30 (seconds). */
   seconds?: number | string | null | undefined

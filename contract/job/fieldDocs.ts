@@ -175,7 +175,7 @@ const stills: Record<keyof StillsFields, string> = {
 }
 
 const animatedPreview: Record<keyof AnimatedPreviewFields, string> = {
-  format: 'File format; all loop, and have no audio.',
+  format: 'File format, without audio. gif and webp loop by themselves; mp4 loops if its player is told to.',
   seconds: 'Length of the preview.',
   parts: 'Number of excerpts of equal length, spread over the video.',
   start_seconds:
