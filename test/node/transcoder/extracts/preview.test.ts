@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sampled } from '../../../support/longForm.ts'
 import { frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
 import { probeFile } from '../../../support/media/media.ts'
 import { missingPython, runPython } from '../../../support/media/pythonReader.ts'
@@ -9,7 +10,7 @@ import { skipTest } from '../../../support/requirement.ts'
 import { openAttemptFixture, type AttemptFixture } from '../../../support/transcoder/attemptFixture.ts'
 import { extractTask, runExtracts } from '../../../support/transcoder/extractTasks.ts'
 
-const SECONDS = 30
+const SECONDS = 20
 let fixture: AttemptFixture
 const path = (name: string): string => join(fixture.directory, name)
 beforeAll(async () => {
@@ -56,7 +57,7 @@ for n in range(image.n_frames):
     times.append(image.info.get('duration'))
 print(json.dumps([image.size, numbers, times, image.info.get('loop')]))`
 
-describe.each([{ video: false }, { video: true }])('with video outputs: $video', ({ video }) => {
+describe.each(sampled([{ video: false }, { video: true }], 1))('with video outputs: $video', ({ video }) => {
   test('mp4: four parts of a second, without audio', async () => {
     const file = await previewOf({ width: 192 }, {}, video)
     expect(await frameNumbers(file)).toEqual(expectedFrames(4, 4, 10))
@@ -73,7 +74,7 @@ describe.each([{ video: false }, { video: true }])('with video outputs: $video',
     expect(Number(format.duration)).toBeCloseTo(4, 2)
   })
 
-  test.for(['gif', 'webp'] as const)(
+  test.for(sampled(['gif', 'webp'] as const, 1))(
     '%s: frames, times and loop as another reader finds them',
     async (format, context) => {
       const why = await missingPython(['PIL'])
