@@ -117,7 +117,7 @@ test('every validation error is returned at once, each with its path', async () 
   const response = await postJson('/api/v0/job', {
     input: true,
     videoProfiles: [{ width: 640, height: 360, video_bitrate: 600, video_framerate: '3x' }],
-    audioProfiles: [{ audio_codec: 'opus' }],
+    audioProfiles: [{ audio_codec: 'vorbis' }],
     cloud_credentials: { input: { cloud_provider: 'ftp' } },
   })
   const { error } = await response.json<any>()
