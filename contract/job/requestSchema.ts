@@ -216,7 +216,7 @@ export const captionSchema = z.object({
     z.optional(
       z
         .string()
-        .check(z.maxLength(limits.CAPTION_LABEL_CHARACTERS), z.regex(/^[^\p{Cc}\p{Cs}\p{Cn}\p{Co}\u2028\u2029]*$/u)),
+        .check(z.maxLength(limits.CAPTION_LABEL_CHARACTERS), z.regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]*$/u)),
     ),
     {
       expects: `a string of at most ${limits.CAPTION_LABEL_CHARACTERS} characters without control characters`,
