@@ -33,9 +33,12 @@ export function runProgram(program: string, args: readonly string[], options: Ru
   })
 }
 
-/** Runs a script in bash; another exit code than 0 is an error. */
+/**
+ * Runs a script in bash; another exit code than 0 is an error. Without --norc, bash reads its rc files where standard
+ * input is a socket, as Node's is, and what they print is added to the script's output.
+ */
 export async function runBash(script: string, options: RunOptions = {}): Promise<ProgramResult> {
-  const result = await runProgram('bash', ['-euc', script], options)
+  const result = await runProgram('bash', ['--norc', '-euc', script], options)
   if (result.code !== 0) throw new Error(`exit code ${result.code} of:\n${script}\n${result.stdout}${result.stderr}`)
   return result
 }
