@@ -205,6 +205,8 @@ const BEYOND_SHAPE = [
   { code: /^out_of_range$/, field: /\.audio_profiles$/ },
   // For numbers, the document contains only the bounds (scripts/openapi/requestSchemas.ts).
   { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_stream)$/ },
+  // A profile that is encoded needs them; one that copies the source's video must not have them.
+  { code: /^required$/, field: /^(?:job\.)?videoProfiles\[\d+\]\.(?:width|height|video_bitrate)$/ },
 ]
 const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
   OF_SHAPE.has(code) && !BEYOND_SHAPE.some((rule) => rule.code.test(code) && rule.field.test(field))
