@@ -67,8 +67,6 @@ export function audioCopyObstacles(job: Job, profile: Audio, index: number): Obs
   const channels = 'copied audio keeps its channels'
   const found: (Obstacle | false)[] = [
     joined(job),
-    job.ladder === undefined &&
-      job.videoProfiles?.length === 0 && { field: `${own}.audio_codec`, why: 'audio is copied only beside video' },
     job.loudness_lufs !== undefined && { field: 'loudness_lufs', why: level },
     (job.audio_volume ?? 100) !== 100 && { field: 'audio_volume', why: level },
     Boolean(profile.dolby_digital_dialnorm) && { field: `${own}.dolby_digital_dialnorm`, why: level },

@@ -76,13 +76,3 @@ test('fields of video have no effect, and defaults have no warning', () => {
   )
   expect(expectAccepted(audioOnly({ video_codec: 'h.264', gop_length: 1, keep_fps: true })).warnings).toEqual([])
 })
-
-test('audio is not copied without video: it would be encoded instead', () => {
-  const copied = { audioProfiles: [{ audio_codec: 'copy', source_stream: 1 }] }
-  expect(fieldsAndCodes(expectRefused(audioOnly(copied)))).toEqual([
-    'unsupported_combination audioProfiles[0].audio_codec',
-  ])
-  expect(fieldsAndCodes(expectAccepted(audioOnly({ ...copied, copy_if_possible: true })).warnings)).toContain(
-    'copy_not_possible audioProfiles[0].audio_codec',
-  )
-})
