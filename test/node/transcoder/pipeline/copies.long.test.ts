@@ -242,6 +242,31 @@ describe('audio codecs', () => {
     expect(original.length - copied.length).toBeLessThanOrEqual(['ac3', 'eac3', 'mp2'].includes(codec) ? 1 : 0)
   })
 
+  test('a source of audio alone becomes a file', async () => {
+    await ffmpeg(['-y', '-i', path('closed.mp4'), '-vn', '-c:a', 'copy', path('music.m4a')])
+    const files = await attempt('music.m4a', copyTask({ videoProfiles: [], audio_output_path: 'sound' }))
+    expect(failure()).toEqual({})
+    const [name, bytes] = [...files].find(([file]) => file.startsWith('sound/'))!
+    expect(name).toMatch(/\.m4a$/)
+    await writeFile(path('copied.m4a'), bytes)
+    expect(hashes(await audioPackets(path('copied.m4a')))).toEqual(hashes(await audioPackets(path('music.m4a'))))
+  })
+
+  test('a source of audio alone becomes segments', async () => {
+    await ffmpeg(['-y', '-i', path('closed.mp4'), '-vn', '-c:a', 'copy', path('music.m4a')])
+    const hls = { output_container: 'mp4', segmented_output_hls: true, segment_length: 3, videoProfiles: [] } as const
+    const objects = await attempt('music.m4a', copyTask(hls, true))
+    expect(failure()).toEqual({})
+    await writeFile(path('joined.mp4'), joinedSegments(objects, 'out/audio_0/playlist.m3u8'))
+    const original = hashes(await audioPackets(path('music.m4a')))
+    const copied = hashes(await audioPackets(path('joined.mp4')))
+    // The packet that primes the decoder is before 0.
+    expect(copied).toEqual(original.slice(-copied.length))
+    expect(original.length - copied.length).toBeLessThanOrEqual(1)
+    const playlist = objects.get('out/audio_0/playlist.m3u8')!.toString()
+    expect(playlist.match(/#EXTINF:[\d.]+/g)).toHaveLength(4)
+  })
+
   test.each(['ac3', 'eac3', 'flac'] as const)('%s as separate audio of HLS', async (codec) => {
     await ffmpeg([
       '-y',
