@@ -257,7 +257,7 @@ async function runPipeline(
     const isSeekable = async (): Promise<boolean> => (await loopback.open()).ranges
     const analyzeAndPlan = async () => {
       if (joined !== null) {
-        const planned = await joined.analyzeAndPlan(task, logo)
+        const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
         await reportSource(planned.media)
         return planned
       }

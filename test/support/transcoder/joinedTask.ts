@@ -46,7 +46,11 @@ export class JoinedTasks {
   async attempt(
     parts: readonly Part[],
     change: Partial<JobConfig> = {},
-    { segmented = false, kind = 'transcode' }: { segmented?: boolean; kind?: 'transcode' | 'plan' } = {},
+    {
+      segmented = false,
+      kind = 'transcode',
+      captions = [],
+    }: { segmented?: boolean; kind?: 'transcode' | 'plan'; captions?: Buffer[] } = {},
   ): Promise<void> {
     await this.stop()
     const taskApi = await new FakeTaskApi().start()
@@ -56,6 +60,7 @@ export class JoinedTasks {
     const [first, ...further] = parts.map(({ file }) => ({ bytes: bytes.get(file)! }))
     taskApi.source = first!
     taskApi.furtherSources = further
+    taskApi.captions = captions
     const task = segmented
       ? segmentedTask({})
       : describeTask({ container: change.output_container === 'ts' ? 'ts' : 'mp4' })
@@ -72,8 +77,13 @@ export class JoinedTasks {
   }
 
   /** The objects of an attempt that succeeds. */
-  async run(parts: readonly Part[], change: Partial<JobConfig> = {}, segmented = false): Promise<Map<string, Buffer>> {
-    await this.attempt(parts, change, { segmented })
+  async run(
+    parts: readonly Part[],
+    change: Partial<JobConfig> = {},
+    segmented = false,
+    captions: Buffer[] = [],
+  ): Promise<Map<string, Buffer>> {
+    await this.attempt(parts, change, { segmented, captions })
     const wrong = [...this.taskApi.fails, ...this.taskApi.breaches]
     if (wrong.length > 0) throw new Error(JSON.stringify(wrong, null, 2))
     return storedObjects(this.taskApi)

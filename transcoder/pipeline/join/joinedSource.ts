@@ -6,6 +6,7 @@ import type { LogoImage, MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { postPreview } from '../attemptReports.ts'
+import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import { JoinFeed } from './joinFeed.ts'
 import { analyzeInputs, cuesOf, findInputCues, openInputs, planInputs, type InputsContext } from './openInputs.ts'
 import type { OpenInput } from './openInput.ts'
@@ -38,13 +39,17 @@ export class JoinedSource {
   }
 
   /** The poster shows the longest piece. */
-  async analyzeAndPlan(task: TaskDescription, logo: LogoImage | null): Promise<{ media: MediaInfo; plan: Plan }> {
+  async analyzeAndPlan(
+    task: TaskDescription,
+    logo: LogoImage | null,
+    captions: readonly CaptionFile[],
+  ): Promise<{ media: MediaInfo; plan: Plan }> {
     const { attempt } = this.#context
     const joined = await analyzeInputs(this.#context, this.#inputs)
     const piece = joined.join.canvas?.piece ?? 0
     const { loopback, media } = this.#inputs[piece]!
     await postPreview({ ...attempt, loopback }, task, media)
-    const plan = planInputs(this.#context, joined, this.#found, logo)
+    const plan = planInputs(this.#context, joined, this.#found, logo, captions)
     return { media: joined.media, plan }
   }
 

@@ -31,6 +31,7 @@ import { isHls, prepareSource } from '../../source/prepareSource.ts'
 import type { SourceReaderOptions } from '../../source/sourceReader.ts'
 import { requireCompleteSource } from '../encode.ts'
 import { FIRST_PIPE_FD } from '../../ffmpeg/run.ts'
+import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import { JoinFeed } from './joinFeed.ts'
 import type { OpenInput } from './openInput.ts'
 
@@ -165,8 +166,9 @@ export function planInputs(
   { join, media, spec, warnings }: JoinedSource,
   found: readonly (CueFindings | null)[],
   logo: LogoImage | null,
+  captions: readonly CaptionFile[],
 ): Plan {
-  const plan = planJob(spec, media, engine.features, cuesOf(join, found), logo)
+  const plan = planJob(spec, media, engine.features, cuesOf(join, found), logo, captions)
   return { ...plan, join, warnings: uniqueWarnings([...warnings, ...plan.warnings]) }
 }
 

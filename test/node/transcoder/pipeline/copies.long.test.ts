@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { ffmpeg, probeStream } from '../../../support/media/media.ts'
 import { audioShifts, frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
 import { makePlayerClip, PLAYER_CLIP } from '../../../support/media/playerClip.ts'
@@ -254,7 +255,12 @@ describe('audio codecs', () => {
 
   test('a source of audio alone becomes segments', async () => {
     await ffmpeg(['-y', '-i', path('closed.mp4'), '-vn', '-c:a', 'copy', path('music.m4a')])
-    const hls = { output_container: 'mp4', segmented_output_hls: true, segment_length: 3, videoProfiles: [] } as const
+    const hls: Partial<JobConfig> = {
+      output_container: 'mp4',
+      segmented_output_hls: true,
+      segment_length: 3,
+      videoProfiles: [],
+    }
     const objects = await attempt('music.m4a', copyTask(hls, true))
     expect(failure()).toEqual({})
     await writeFile(path('joined.mp4'), joinedSegments(objects, 'out/audio_0/playlist.m3u8'))

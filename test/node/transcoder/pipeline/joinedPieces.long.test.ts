@@ -52,6 +52,23 @@ describe('what belongs to a piece moves with it', () => {
     ])
   })
 
+  test('caption files count from the first frame of the joined video', async () => {
+    const file = 'WEBVTT\n\n00:00.500 --> 00:01.500\nBefore the join\n\n00:02.500 --> 00:03.250\nBehind it\n'
+    const parts = [
+      { file: 'a.mp4', start: 3, end: 5 },
+      { file: 'c.ts', start: 6, end: 8 },
+    ]
+    const captions = [{ input: 'https://example.com/en.vtt', language: 'en' }]
+    const change = { segmented_output_hls: true, captions }
+    const objects = await tasks.run(parts, change, true, [Buffer.from(file)])
+    const [, text] = [...objects].find(([name]) => name.endsWith('/captions.vtt'))!
+    const cues = parseWebvtt(text.toString(), 0, Infinity)
+    expect(cues.map(({ start, end, text: shown }) => [start, end, shown])).toEqual([
+      [0.5, 1.5, 'Before the join'],
+      [2.5, 3.25, 'Behind it'],
+    ])
+  })
+
   test('captions in the video, as WebVTT', async () => {
     await makeCaptionedClip(path, 'ON THE SCREEN')
     await ffmpeg([
