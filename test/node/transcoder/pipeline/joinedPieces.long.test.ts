@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseWebvtt } from '../../../../transcoder/manifests/webvtt/webvttParser.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { makeCaptionedClip } from '../../../support/captions/captionedClip.ts'
+import { readSubtitles } from '../../../support/captions/subtitleText.ts'
 import { audioSamples, measureLoudness } from '../../../support/media/audioSamples.ts'
 import { decodeFrames, ffmpeg, probeStream } from '../../../support/media/media.ts'
 import { audioShiftsAt, frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
@@ -59,8 +60,13 @@ describe('what belongs to a piece moves with it', () => {
       { file: 'c.ts', start: 6, end: 8 },
     ]
     const captions = [{ input: 'https://example.com/en.vtt', language: 'en' }]
-    const change = { segmented_output_hls: true, captions }
-    const objects = await tasks.run(parts, change, true, [Buffer.from(file)])
+    const single = await tasks.run(parts, { captions }, false, [Buffer.from(file)])
+    await writeFile(path('captioned.mp4'), single.get('out/v0.mp4')!)
+    expect((await readSubtitles(path('captioned.mp4'))).map(({ start, end }) => [start, end])).toEqual([
+      [500, 1500],
+      [2500, 3250],
+    ])
+    const objects = await tasks.run(parts, { segmented_output_hls: true, captions }, true, [Buffer.from(file)])
     const [, text] = [...objects].find(([name]) => name.endsWith('/captions.vtt'))!
     const cues = parseWebvtt(text.toString(), 0, Infinity)
     expect(cues.map(({ start, end, text: shown }) => [start, end, shown])).toEqual([
