@@ -27,22 +27,41 @@ beforeEach(() => {
   taskApi.task = { ...task, config: { ...task.config, logo_url: 'https://example.com/logo.png' } }
 })
 
+/** The colour in the middle of the logo, which is inside 48 × 48 at 262, 6, at a time in seconds. */
+async function logoColour(second: string): Promise<Buffer> {
+  const file = join(fixtures.directory, 'out.mp4')
+  await writeFile(file, taskApi.objects().get('out/v0.mp4')!)
+  const flags = ['-vf', 'crop=32:32:270:14', '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-']
+  const { stdout } = await run(
+    fixtures.engine.ffmpeg,
+    ['-nostdin', '-v', 'error', '-ss', second, '-i', file, ...flags],
+    { encoding: 'buffer' },
+  )
+  return stdout.subarray(3 * (16 * 32 + 16))
+}
+
+function expectBlue([red = 255, green = 255, blueness = 0]: Buffer): void {
+  expect([red < 30, green < 30, blueness > 220]).toEqual([true, true, true])
+}
+
 test('it is fetched once and drawn over the video', async () => {
   taskApi.logo = blue
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])
   expect(taskApi.counts.get('logo')).toBe(1)
-  const file = join(fixtures.directory, 'out.mp4')
-  await writeFile(file, taskApi.objects().get('out/v0.mp4')!)
-  // Inside 48 × 48 at 262, 6.
-  const flags = ['-vf', 'crop=32:32:270:14', '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-']
-  const { stdout } = await run(fixtures.engine.ffmpeg, ['-nostdin', '-v', 'error', '-i', file, ...flags], {
-    encoding: 'buffer',
-  })
-  const [red = 255, green = 255, blueness = 0] = stdout.subarray(3 * (16 * 32 + 16))
-  expect([red < 30, green < 30, blueness > 220]).toEqual([true, true, true])
+  expectBlue(await logoColour('0'))
   expect(await fixtures.workDirEntries()).toEqual([])
   expect(taskApi.breaches).toEqual([])
+})
+
+test('it is drawn over joined inputs', async () => {
+  taskApi.logo = blue
+  taskApi.furtherSources = [{ bytes: clip }]
+  const { input, ...config } = taskApi.task!.config
+  taskApi.task = { ...taskApi.task!, config: { ...config, inputs: [{ input: input! }, { input: input! }] } }
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  for (const second of ['0.1', '1.5']) expectBlue(await logoColour(second))
 })
 
 test('an image that cannot be decoded is the job’s error, not the encoder’s', async () => {
