@@ -212,6 +212,22 @@ test('cues pass into a transport stream of copied video', async () => {
   ])
 })
 
+test('stills, a preview and a storyboard of copied video', async () => {
+  const extracts: Partial<JobConfig> = {
+    stills: [{ at_seconds: 2, format: 'jpeg', quality: 80 }],
+    animated_preview: { format: 'gif', seconds: 1, parts: 2, width: 96, frames_per_second: 5 },
+  }
+  const change = { output_container: 'mp4', segmented_output_hls: true, segment_length: 3, thumbnails: true } as const
+  const objects = await attempt('closed.mp4', copyTask({ ...change, ...extracts }, true))
+  expect(failure()).toEqual({})
+  const names = [...objects.keys()]
+  for (const name of [/_still_\d+_\d+\.jpg$/, /_preview\.gif$/, /storyboard|thumbnails/])
+    expect(names, String(name)).toContainEqual(expect.stringMatching(name))
+  const still = names.find((name) => /_still_/.test(name))!
+  await writeFile(path('still.png'), objects.get(still)!)
+  expect(await frameNumbers(path('still.png'))).toEqual([50])
+})
+
 test('a dry run says what is copied, and what it costs', async () => {
   await attempt('closed.mp4', {
     ...copyTask({ output_container: 'mp4', segmented_output_hls: true }, true),
