@@ -16,7 +16,8 @@ const text = await readFile(join(ROOT, 'docs/operating.md'), 'utf8')
 const commands = new Map<string, Set<string>>()
 for (const [, line] of text.matchAll(/(?:npx wrangler|npm run cloudflare --) ([^`\n]+)/g)) {
   const words = line!.replaceAll(/=\S+|--environment \w+ /g, '').split(' ')
-  if (words[0] === 'config') continue
+  // A placeholder, and the one command that is not wrangler's.
+  if (words[0] === 'COMMAND' || words[0] === 'config') continue
   const name = words.filter((word) => /^[a-z]/.test(word) && !/^splicepoint|\./.test(word)).join(' ')
   const flags = commands.get(name) ?? commands.set(name, new Set()).get(name)!
   for (const word of words) if (word.startsWith('--')) flags.add(word)
