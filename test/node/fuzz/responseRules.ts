@@ -205,7 +205,7 @@ const BEYOND_SHAPE = [
   { code: /^out_of_range$/, field: /\.audio_profiles$/ },
   // For numbers, the document contains only the bounds (scripts/openapi/requestSchemas.ts).
   { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_stream)$/ },
-  // A profile that is encoded needs them; one that copies the source's video must not have them.
+  // A profile that is encoded needs them, one that copies the source’s video does not; the document has one shape for both.
   { code: /^required$/, field: /^(?:job\.)?videoProfiles\[\d+\]\.(?:width|height|video_bitrate)$/ },
 ]
 const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
