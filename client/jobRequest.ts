@@ -116,6 +116,8 @@ export interface JobRequest {
   audioProfiles?: AudioProfile[] | null | undefined
   /** Caption files beside the source; they become text tracks of HLS, DASH and mp4. */
   captions?: Caption[] | null | undefined
+  /** Captions that are drawn into the video of every output: one of the two members. */
+  burn_in_captions?: BurnInCaptions | null | undefined
   /** Still images of the outputs' frames: 1 to 16 elements, each with its own times, size and format. */
   stills?: Stills[] | null | undefined
   /** A short animation of excerpts, without audio. */
@@ -209,6 +211,13 @@ export interface Caption {
   forced?: boolean | null | undefined
   /** true = also describes music and noises (SDH). Must be true or false. */
   hearing_impaired?: boolean | null | undefined
+}
+
+export interface BurnInCaptions {
+  /** Position in captions of the file whose text is drawn, from 0. Must be a whole number from 0 to 31. */
+  captions?: number | string | null | undefined
+  /** Number of the subtitle stream of the source that is drawn, from 1. Must be a whole number from 1 to 32. */
+  source_track?: number | string | null | undefined
 }
 
 export interface Stills {

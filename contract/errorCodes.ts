@@ -63,6 +63,11 @@ export const jobErrorPolicies = {
   // A file in `captions`: it cannot be fetched, or is no captions.
   captions_unavailable: { permanent: true },
   captions_unreadable: { permanent: true },
+  // burn_in_captions: the source has no such track, or one that cannot be drawn.
+  subtitle_track_missing: { permanent: true },
+  subtitle_track_unsupported: { permanent: true },
+  // The machine has no font to draw captions with.
+  fonts_missing: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
   program_missing: { permanent: true },

@@ -82,6 +82,10 @@ export const MAX_CAPTION_BYTES = 16 * 1024 * 1024
 /** Captions in one file: more than a day of dense dialogue has. */
 export const MAX_CAPTION_CUES = 100_000
 export const CAPTION_LABEL_CHARACTERS = 100
+/** Position in `captions` of the file that is burned in. */
+export const BURNED_IN_CAPTION = { minimum: 0, maximum: CAPTIONS.maximum - 1 } as const
+/** 1-based index among the source's subtitle streams. */
+export const SOURCE_TRACK = { minimum: 1, maximum: 32 } as const
 /** Seconds; a day and more. */
 export const CAPTION_OFFSET = { minimum: -100_000, maximum: 100_000 } as const
 /** −1 (same as the source) is also allowed. */

@@ -96,6 +96,7 @@ export const WARNING_CODES = [
   'segments_are_cmaf',
   'subtitles_truncated',
   // Caption files.
+  'caption_glyphs_missing',
   'captions_empty',
   'captions_encoding_assumed',
   'captions_left_out',

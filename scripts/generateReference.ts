@@ -11,6 +11,7 @@ import { MAX_STILLS } from '#contract/limits.ts'
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
@@ -187,6 +188,12 @@ ${audio()}
 Caption files beside the source: [captions](captions.md).
 
 ${table(captionSchema, 'captions[].')}
+
+## \`burn_in_captions\`
+
+Captions that are drawn into the video of every output; one of the two members is required: [burned-in captions](captions.md#burned-in-captions).
+
+${table(burnInSchema, 'burn_in_captions.')}
 
 ## Element of \`stills\` (1 to 16)
 

@@ -6,6 +6,7 @@ import * as z from 'zod/mini'
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   fieldMeta,
@@ -17,6 +18,7 @@ import {
   waveformSchema,
   type AnimatedPreviewFields,
   type AudioProfileFields,
+  type BurnInFields,
   type CaptionFields,
   type CredentialFields,
   type FieldMeta,
@@ -162,6 +164,11 @@ const caption: Record<keyof CaptionFields, string> = {
   hearing_impaired: 'true = also describes music and noises (SDH).',
 }
 
+const burnIn: Record<keyof BurnInFields, string> = {
+  captions: 'Position in captions of the file whose text is drawn, from 0.',
+  source_track: 'Number of the subtitle stream of the source that is drawn, from 1.',
+}
+
 const stills: Record<keyof StillsFields, string> = {
   at_seconds: 'A time of the outputs, or several: one image each, of the frame that is shown at that time.',
   every_seconds: 'One image at the beginning, and one after each interval.',
@@ -219,6 +226,7 @@ describe(inputSchema.shape, input)
 describe(videoProfileSchema.shape, videoProfile)
 describe(audioProfileSchema.shape, audioProfile)
 describe(captionSchema.shape, caption)
+describe(burnInSchema.shape, burnIn)
 describe(stillsSchema.shape, stills)
 describe(animatedPreviewSchema.shape, animatedPreview)
 describe(waveformSchema.shape, waveform)

@@ -3,6 +3,7 @@
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
@@ -44,6 +45,11 @@ const levels = [
     matches: (path: string) => path.startsWith('captions['),
     shape: captionSchema.shape,
     place: 'captions[]',
+  },
+  {
+    matches: (path: string) => path === 'burn_in_captions',
+    shape: burnInSchema.shape,
+    place: 'burn_in_captions',
   },
   {
     matches: (path: string) => path.startsWith('cloud_credentials'),

@@ -4,6 +4,7 @@ import type { Metadata } from './metadata.ts'
 import type {
   AnimatedPreviewFields,
   AudioProfileFields,
+  BurnInFields,
   CaptionFields,
   CredentialFields,
   InputFields,
@@ -31,6 +32,7 @@ export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separ
   videoProfiles: VideoProfileFields[]
   audioProfiles: AudioProfileFields[]
   captions?: CaptionFields[]
+  burn_in_captions?: BurnInFields
   stills?: StillsFields[]
   animated_preview?: AnimatedPreviewFields
   waveform?: WaveformFields

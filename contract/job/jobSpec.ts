@@ -10,7 +10,7 @@ import type { CutTime } from './cutTime.ts'
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
  * translates the stored configuration itself. Removing a member, or changing its meaning, needs a new task protocol.
  */
-export const SPEC_VERSION = 3
+export const SPEC_VERSION = 4
 
 export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
@@ -96,6 +96,13 @@ export interface CaptionSpec {
   forced: boolean
   hearingImpaired: boolean
 }
+
+/** The captions that are drawn into the video. */
+export type BurnInSpec =
+  /** Position in `captions`. */
+  | { kind: 'caption'; caption: number }
+  /** 1-based index among the source's subtitle streams. */
+  | { kind: 'source track'; track: number }
 
 /** Segmentation and manifests; null in a job means single files. */
 export interface PackagingSpec {
@@ -244,6 +251,8 @@ export interface JobSpec {
   audio: AudioProfile[]
   /** Missing in the specification of an earlier service. */
   captions?: CaptionSpec[] | undefined
+  /** Missing in the specification of an earlier service. */
+  burnIn?: BurnInSpec | null | undefined
   stills: StillsSpec[]
   animatedPreview: AnimatedPreviewSpec | null
   waveform: WaveformSpec | null

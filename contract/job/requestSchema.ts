@@ -229,6 +229,12 @@ export const captionSchema = z.object({
   hearing_impaired: optionalBoolean(),
 })
 
+/** The captions that are drawn into the video: one of the two members. */
+export const burnInSchema = z.object({
+  captions: optionalNumber({ ...limits.BURNED_IN_CAPTION, integersOnly: true }),
+  source_track: optionalNumber({ ...limits.SOURCE_TRACK, integersOnly: true }),
+})
+
 /** A place in the outputs: as in start_seconds. */
 const timeInOutput = z.union([z.number().check(z.gte(0), z.lte(999_999)), z.string().check(z.regex(CUT_TIME))])
 const TIME_EXAMPLE = 'seconds, or a time like "00:01:30.480" or "00:01:30:12"'
@@ -463,6 +469,7 @@ export const jobRequestSchema = z.extend(jobFieldsSchema, {
   /** Required with video. */
   audioProfiles: z.optional(z.array(audioProfileSchema).check(z.maxLength(limits.AUDIO_PROFILES.maximum))),
   captions: z.optional(z.array(captionSchema).check(z.maxLength(limits.CAPTIONS.maximum))),
+  burn_in_captions: z.optional(burnInSchema),
   stills: z.optional(
     z.array(stillsSchema).check(z.minLength(limits.STILLS.minimum), z.maxLength(limits.STILLS.maximum)),
   ),
@@ -481,6 +488,7 @@ export type InputFields = z.infer<typeof inputSchema>
 export type VideoProfileFields = z.infer<typeof videoProfileSchema>
 export type AudioProfileFields = z.infer<typeof audioProfileSchema>
 export type CaptionFields = z.infer<typeof captionSchema>
+export type BurnInFields = z.infer<typeof burnInSchema>
 export type StillsFields = z.infer<typeof stillsSchema>
 export type AnimatedPreviewFields = z.infer<typeof animatedPreviewSchema>
 export type WaveformFields = z.infer<typeof waveformSchema>
@@ -494,6 +502,7 @@ export interface JobDraft extends Partial<JobFields> {
   audioProfiles: Partial<AudioProfileFields>[]
   inputs?: Partial<InputFields>[]
   captions?: Partial<CaptionFields>[]
+  burn_in_captions?: Partial<BurnInFields>
   /** Of `input`, or of each element of `inputs`. */
   inputProvidersOf: readonly (Provider | undefined)[]
   stills?: Partial<StillsFields>[]

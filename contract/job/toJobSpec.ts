@@ -19,6 +19,7 @@ import {
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
 import { packagingOf } from './packagingSpec.ts'
 import type { AudioProfileFields, CaptionFields, InputFields, VideoProfileFields } from './requestSchema.ts'
+import { burnInOf } from './rules/burnIn.ts'
 import { extractsOf } from './extractSpec.ts'
 import type { AudioProfile, CaptionSpec, InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'
 
@@ -187,6 +188,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
       copy: copiesAudio(config, profile, index),
     })),
     captions: (config.captions ?? []).map(captionOf),
+    burnIn: burnInOf(config),
     ...extractsOf(config),
   }
 }

@@ -4,6 +4,7 @@
 import { audioCodecOf, audioRules } from '../codecs.ts'
 import type { Problem, Warning } from '../errors.ts'
 import { checkCaptionAddresses, readCaptionList } from './captions.ts'
+import { checkBurnIn, readBurnIn } from './rules/burnIn.ts'
 import { checkCombinations } from './rules/combinations.ts'
 import { COPY } from './rules/copy.ts'
 import { draftInputs } from './rules/inputs.ts'
@@ -30,6 +31,7 @@ import { isRedacted, redactAddress, printableValue, SEND_UNREDACTED } from './re
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   fieldMeta,
   inputSchema,
@@ -69,6 +71,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const audio = readAudioProfiles(body, findings)
   const extracts = readExtracts(body, findings)
   const captions = readCaptionList(body, findings)
+  const burnIn = readBurnIn(body, findings)
   requireInput(body, findings)
   const draft: JobDraft = {
     ...readFields(jobFieldsSchema.shape, body, '', findings),
@@ -81,6 +84,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
       ? {}
       : { inputs: pieces.map((each, i) => readFields(inputSchema.shape, each, `inputs[${i}]`, findings)) }),
     ...(captions && { captions: captions.read }),
+    ...(burnIn && { burn_in_captions: burnIn.read }),
     inputProvidersOf: [],
     outputProviderOf: undefined,
   }
@@ -100,6 +104,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   checkInputs(draft, context.baseUrl, findings)
   checkOutputPaths(draft, findings)
   checkCombinations(draft, findings)
+  checkBurnIn(draft, findings)
   checkPackaging(draft, body, findings)
   checkExtracts(draft, findings)
   const addresses = {
@@ -160,6 +165,14 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     ...(known.captions && {
       captions: known.captions.map((each, i) =>
         withUnknownFields(each, captionSchema.shape, captions?.given[i], `captions[${i}]`),
+      ),
+    }),
+    ...(known.burn_in_captions && {
+      burn_in_captions: withUnknownFields(
+        known.burn_in_captions,
+        burnInSchema.shape,
+        burnIn?.given,
+        'burn_in_captions',
       ),
     }),
     cloud_credentials: formOf(credentials, 'redacted'),

@@ -85,6 +85,15 @@ const plannedCaptions = z.object({
   captions: count.describe('Captions within the outputs.'),
 })
 
+const burnedInCaptions = z
+  .object({
+    kind: z.enum(['text', 'bitmap']),
+    caption: count.nullable().describe('Position in `captions`; null for a subtitle stream of the source.'),
+    source_track: count.nullable().describe('The `source_track`; null for a caption file.'),
+    captions: count.describe('Captions within the outputs.'),
+  })
+  .describe('The captions that are drawn into the video.')
+
 /** `status.estimate`. Values are null if the source does not state its duration. */
 export const estimate = z.object({
   version: z.literal(1),
@@ -93,6 +102,7 @@ export const estimate = z.object({
     duration_seconds: z.number().nullable(),
     outputs: z.array(fileReport),
     captions: z.array(plannedCaptions).optional().describe('The tracks of caption files; missing without any.'),
+    burn_in_captions: burnedInCaptions.optional(),
   }),
   predicted: z.object({
     wall_seconds: range

@@ -290,6 +290,20 @@ export const taskPlanSchema = z.object({
       )
       .check(z.maxLength(CAPTIONS.maximum)),
   ),
+  burnIn: z.optional(
+    z.nullable(
+      z.discriminatedUnion('kind', [
+        z.object({
+          kind: z.literal('text'),
+          from: z.discriminatedUnion('kind', [
+            z.object({ kind: z.literal('caption'), caption: count }),
+            z.object({ kind: z.literal('stream'), stream: count }),
+          ]),
+          cues: count,
+        }),
+      ]),
+    ),
+  ),
   outputs: z
     .array(
       z.object({

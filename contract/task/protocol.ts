@@ -15,7 +15,7 @@ import { warningCode } from '../warningCodes.ts'
  * transcoder that knows something new. A transcoder refuses `POST /run` with another number (400 `protocol_mismatch`),
  * and the task waits until a newer transcoder is available.
  */
-export const TASK_PROTOCOL = 5
+export const TASK_PROTOCOL = 6
 
 /** Largest body of one request to the task API, in bytes (a Worker accepts 100 MB on the lowest plan). */
 export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024

@@ -6,6 +6,7 @@ import { AUDIO_PROFILES, CAPTIONS, INPUTS, METADATA, SOURCE_STREAM, STILLS, VIDE
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
@@ -132,6 +133,10 @@ const job = {
       items: schemaRef('Caption'),
       description: 'Caption files beside the source; they become text tracks of HLS, DASH and mp4.',
     },
+    burn_in_captions: {
+      ...nullable(schemaRef('BurnInCaptions')),
+      description: 'Captions that are drawn into the video of every output: one of the two members.',
+    },
     stills: {
       type: ['array', 'null'],
       minItems: STILLS.minimum,
@@ -218,6 +223,7 @@ export const requestSchemas: Record<string, Schema> = {
   VideoProfile: request(videoProfileSchema, []),
   AudioProfile: request(audioProfileSchema, []),
   Caption: request(captionSchema, ['input', 'language']),
+  BurnInCaptions: request(burnInSchema, []),
   Stills: request(stillsSchema, []),
   AnimatedPreview: request(animatedPreviewSchema, []),
   Waveform: request(waveformSchema, []),

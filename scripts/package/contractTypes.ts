@@ -6,6 +6,7 @@ import { jobConfig, presetJob } from '#contract/api/answers.ts'
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
@@ -28,6 +29,7 @@ const request: Readonly<Record<string, z.core.$ZodType>> = {
   VideoProfileFields: videoProfileSchema,
   AudioProfileFields: audioProfileSchema,
   CaptionFields: captionSchema,
+  BurnInFields: burnInSchema,
   StillsFields: stillsSchema,
   AnimatedPreviewFields: animatedPreviewSchema,
   WaveformFields: waveformSchema,

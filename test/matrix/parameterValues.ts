@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   fieldMeta,
@@ -57,6 +58,7 @@ const shapes: [string, Record<string, object>][] = [
   ['videoProfiles[].', videoProfileSchema.shape],
   ['audioProfiles[].', audioProfileSchema.shape],
   ['captions[].', captionSchema.shape],
+  ['burn_in_captions.', burnInSchema.shape],
   ['stills[].', stillsSchema.shape],
   ['animated_preview.', animatedPreviewSchema.shape],
   ['waveform.', waveformSchema.shape],

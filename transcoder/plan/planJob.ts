@@ -1,6 +1,7 @@
 // In charge of: turning a job and a probed source into a complete plan, or into the error that prevents it.
 // Not in charge of: the request format (contract/job/validateJob.ts), the arguments (argv/ffmpegArgs.ts).
 import type { Warning } from '#contract/errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { fileContainers } from '#contract/containers.ts'
 import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
@@ -9,6 +10,7 @@ import { cutSource, planCut } from './streams/cut.ts'
 import { copiedVideo } from './copy/copiedStreams.ts'
 import { copiesAllVideo } from './copy/settleCopies.ts'
 import { videoVerdict } from './copy/videoVerdict.ts'
+import { burnInSource } from './streams/burnIn.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
@@ -61,6 +63,8 @@ export function planJob(
   const { video } = media
   const request = new PlanContext(requested, media, features)
   requireProgram(request)
+  if (burnInSource(requested, media) !== null)
+    throw new TaskError('subtitle_track_unsupported', 'This transcoder cannot draw captions.')
   const spec = resolveSpec(request)
   const context = request.withSpec(spec)
   // Only single files have a constant multiplex rate. The rules that follow from it do not apply to segments.

@@ -244,11 +244,14 @@ function warnWithoutAudio(draft: JobDraft, findings: Findings): void {
       findings.warn('no_effect', field, `${field} has no effect: no audio profile produces audio`)
 }
 
-/** Caption files become WebVTT in HLS and DASH, and tx3g in mp4 files. */
+/** Caption files become WebVTT in HLS and DASH, and tx3g in mp4 files. One may be drawn into any video. */
 function warnCaptions(draft: JobDraft, findings: Findings): void {
-  if ((draft.captions ?? []).length === 0) return
-  const why = reasonWithoutCaptions(draft)
-  if (why !== null) findings.warn('no_effect', 'captions', `captions has no effect: ${why}`)
+  const { captions = [], burn_in_captions: drawn } = draft
+  const why = captions.length === 0 ? null : reasonWithoutCaptions(draft)
+  if (why === null) return
+  const warn = (field: string) => findings.warn('no_effect', field, `${field} has no effect: ${why}`)
+  if (drawn?.captions === undefined || !hasVideo(draft)) return warn('captions')
+  for (const index of captions.keys()) if (index !== drawn.captions) warn(`captions[${index}]`)
 }
 
 function reasonWithoutCaptions(draft: JobDraft): string | null {

@@ -38,6 +38,10 @@ export function videoCopyObstacles(job: Job, profile: Video, index: number): Obs
   const found: (Obstacle | false)[] = [
     joined(job),
     Boolean(job.logo_url) && { field: 'logo_url', why: 'a logo is drawn on decoded frames' },
+    job.burn_in_captions !== undefined && {
+      field: 'burn_in_captions',
+      why: 'captions are drawn on decoded frames',
+    },
     (job.picture_transform ?? 'none') !== 'none' && {
       field: 'picture_transform',
       why: 'the frames are not decoded',

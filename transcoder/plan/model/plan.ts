@@ -191,6 +191,17 @@ export interface SidecarPlan {
   cues: number
 }
 
+/** Captions that are drawn into the video of every output. */
+export type BurnInPlan = TextBurnInPlan
+
+export interface TextBurnInPlan {
+  kind: 'text'
+  /** Position in `captions` of the job; or index among all streams of the source. */
+  from: { kind: 'caption'; caption: number } | { kind: 'stream'; stream: number }
+  /** How many captions lie in the outputs. */
+  cues: number
+}
+
 /** Segmented output: what is cut, where it is stored, which manifests list it. */
 export interface PackagingPlan {
   /** Directory of the manifests as a relative path below the job's destination; '' = the destination itself. */
@@ -322,6 +333,8 @@ export interface Plan extends SourceReadingPlan {
   subtitles?: SubtitlePlan[] | undefined
   /** Missing in a plan of an earlier transcoder. */
   sidecars?: SidecarPlan[] | undefined
+  /** null = none. Missing in the plan of an earlier version. */
+  burnIn?: BurnInPlan | null | undefined
   outputs: OutputPlan[]
   audioFiles: AudioFilePlan[]
   /** null = none. Missing in the plan of an earlier version. */

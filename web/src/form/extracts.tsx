@@ -3,10 +3,10 @@
 // Not in charge of: single fields (field.tsx).
 import type { Problem } from '#contract/errors.ts'
 import { STILLS } from '#contract/limits.ts'
-import { Fields } from './field.tsx'
 import { listText, membersAt, stillsOf, textList, withMember, type FormBody } from './model/formBody.ts'
+import { OptionalObject } from './optionalObject.tsx'
 import { Profiles } from './profiles.tsx'
-import { previewInfos, stillsInfos, waveformInfos, type FieldInfo } from './model/schema.ts'
+import { previewInfos, stillsInfos, waveformInfos } from './model/schema.ts'
 
 interface ExtractsProps {
   body: FormBody
@@ -32,7 +32,7 @@ export function Extracts({ body, problems, onChange }: ExtractsProps) {
           onChange(withMember(body, 'stills', next.length === 0 ? undefined : next))
         }}
       />
-      <Optional
+      <OptionalObject
         name="animated_preview"
         label="Animated preview"
         help="A short animation of several parts, without audio."
@@ -41,7 +41,7 @@ export function Extracts({ body, problems, onChange }: ExtractsProps) {
         problems={problems}
         onChange={onChange}
       />
-      <Optional
+      <OptionalObject
         name="waveform"
         label="Waveform"
         help="The peaks of the audio, as data for players or as an image."
@@ -51,48 +51,6 @@ export function Extracts({ body, problems, onChange }: ExtractsProps) {
         onChange={onChange}
       />
     </>
-  )
-}
-
-interface OptionalProps extends ExtractsProps {
-  name: 'animated_preview' | 'waveform'
-  label: string
-  help: string
-  infos: ReadonlyMap<string, FieldInfo>
-}
-
-/** An object that the job has or not, with its fields. */
-function Optional({ name, label, help, infos, body, problems, onChange }: OptionalProps) {
-  const members = membersAt(body, name)
-  const id = `with-${name}`
-  return (
-    <fieldset class="profile" data-path={name}>
-      <legend class="hidden">{label}</legend>
-      <div class="field toggle">
-        <div class="toggle-line">
-          <input
-            id={id}
-            type="checkbox"
-            checked={members !== null}
-            aria-describedby={`${id}-help`}
-            onChange={(event) => onChange(withMember(body, name, event.currentTarget.checked ? {} : undefined))}
-          />
-          <label for={id}>{label}</label>
-        </div>
-        <p class="help" id={`${id}-help`}>
-          {help}
-        </p>
-      </div>
-      {members === null ? null : (
-        <Fields
-          infos={[...infos.values()]}
-          at={name}
-          members={members}
-          problems={problems}
-          onChange={(field, value) => onChange({ ...body, [name]: withMember(members, field, value) })}
-        />
-      )}
-    </fieldset>
   )
 }
 

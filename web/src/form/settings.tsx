@@ -4,14 +4,15 @@ import type { Problem } from '#contract/errors.ts'
 import { AUDIO_CODECS, audioRules } from '#contract/codecs.ts'
 import { AUDIO_PROFILES, CAPTIONS, VIDEO_PROFILES } from '#contract/limits.ts'
 import { Icon } from '../parts/icon.tsx'
-import { withMember, type FormBody, type JobFields } from './model/formBody.ts'
+import { membersAt, withMember, type FormBody, type JobFields } from './model/formBody.ts'
 import { Extracts, extractSummary } from './extracts.tsx'
 import { Fields } from './field.tsx'
 import { audioFields, destinationFields, FIELD_GROUPS, renditionFields } from './model/groups.ts'
 import { valueLabel } from './model/labels.ts'
 import { Metadata } from './metadata.tsx'
+import { OptionalObject } from './optionalObject.tsx'
 import { Profiles } from './profiles.tsx'
-import { audioInfos, captionInfos, jobInfos, videoInfos, type FieldInfo } from './model/schema.ts'
+import { audioInfos, burnInInfos, captionInfos, jobInfos, videoInfos, type FieldInfo } from './model/schema.ts'
 import { ChooseStore, Credentials, storeName } from './storage.tsx'
 
 interface SettingsProps {
@@ -87,7 +88,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         id="captions"
         title="Caption files"
         summary={captionSummary(body)}
-        hasProblem={isWrong(problems, ['captions'])}
+        hasProblem={isWrong(problems, ['captions', 'burn_in_captions'])}
       >
         <Profiles
           list="captions"
@@ -99,6 +100,15 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           initialProfile={{ input: '', language: '' }}
           problems={problems}
           onChange={(captions) => set('captions', captions.length === 0 ? undefined : captions)}
+        />
+        <OptionalObject
+          name="burn_in_captions"
+          label="Burned-in captions"
+          help="Draws the text of a caption file, or of a subtitle stream of the source, into the video."
+          infos={burnInInfos}
+          body={body}
+          problems={problems}
+          onChange={onChange}
         />
       </Part>
       {FIELD_GROUPS.map(({ id, title, fields }) => {
@@ -254,9 +264,11 @@ function renditionSummary(body: FormBody): string {
     .join(', ')
 }
 
-function captionSummary({ captions = [] }: FormBody): string {
+function captionSummary(body: FormBody): string {
+  const { captions = [] } = body
   const nameOf = ({ language, label }: JobFields) => [label, language].find((name) => typeof name === 'string') ?? '?'
-  return captions.map(nameOf).join(', ') || 'None'
+  const burnedIn = membersAt(body, 'burn_in_captions') === null ? [] : ['Burned in']
+  return [...captions.map(nameOf), ...burnedIn].join(', ') || 'None'
 }
 
 function audioSummary({ audioProfiles }: FormBody): string {

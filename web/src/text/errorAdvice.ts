@@ -44,6 +44,10 @@ const advice: Readonly<Record<string, string>> = {
   captions_unavailable: 'Check the address of the caption file. It may have at most 16 MiB.',
   captions_unreadable:
     'Correct the caption file at the line that the message names, or export it again as SubRip or WebVTT in UTF-8.',
+  subtitle_track_missing: 'Choose a subtitle stream that exists; the message lists them.',
+  subtitle_track_unsupported: 'Choose another subtitle stream, or bring the text along as a caption file.',
+  fonts_missing:
+    'The operator has to install fonts on the transcoder, for example the packages fonts-noto-core and fonts-noto-cjk.',
   no_video: 'The source has no video. Remove the renditions to make audio only.',
   audio_stream_missing:
     'Choose an audio stream that exists (the message says how many there are), or set optional on the audio profile to leave it out.',

@@ -35,13 +35,24 @@ it('the schema documents every field', () => {
     videoProfiles,
     audioProfiles,
     captions,
+    burn_in_captions,
     stills,
     animated_preview,
     waveform,
     cloud_credentials,
     ...scalars
   } = schema.properties as Record<string, z.core.JSONSchema.JSONSchema>
-  const lists = [inputs, videoProfiles, audioProfiles, captions, stills, animated_preview, waveform, cloud_credentials]
+  const lists = [
+    inputs,
+    videoProfiles,
+    audioProfiles,
+    captions,
+    burn_in_captions,
+    stills,
+    animated_preview,
+    waveform,
+    cloud_credentials,
+  ]
   expect(lists.every((each) => each !== undefined)).toBe(true)
   for (const [name, field] of Object.entries(scalars))
     expect([name, field.description]).toEqual([name, expect.any(String)])

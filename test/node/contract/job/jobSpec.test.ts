@@ -24,6 +24,7 @@ describe('translation of a request into a job specification', () => {
     expect(toSpec(config, 'My film.mov')).toEqual({
       packaging: null,
       captions: [],
+      burnIn: null,
       allowUpscaling: null,
       copyIfPossible: false,
       stills: [],
@@ -221,7 +222,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 3, members: [81, 71] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 4, members: [82, 72] })
 })
 
 function membersOf(value: unknown): number {

@@ -9,6 +9,7 @@ import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   jobFieldsSchema,
@@ -38,6 +39,12 @@ const tables: [prefix: string, shape: Record<string, object>, (name: string) => 
   ['videoProfiles[0].', videoProfileSchema.shape, (name) => (value) => request({}, { [name]: value })],
   ['audioProfiles[0].', audioProfileSchema.shape, (name) => (value) => request({}, {}, { [name]: value })],
   ['captions[0].', captionSchema.shape, (name) => (value) => request({ captions: [{ ...CAPTION, [name]: value }] })],
+  [
+    'burn_in_captions.',
+    burnInSchema.shape,
+    (name) => (value) =>
+      request({ captions: Array.from({ length: 32 }, () => CAPTION), burn_in_captions: { [name]: value } }),
+  ],
   ['stills[0].', stillsSchema.shape, (name) => (value) => request({ stills: [{ [name]: value }] })],
   [
     'animated_preview.',

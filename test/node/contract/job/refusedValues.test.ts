@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
@@ -222,6 +223,11 @@ const time: Row[] = [
   ['out_of_range', -1, 1e6],
 ]
 
+const burnIn: Record<keyof typeof burnInSchema.shape, Row[]> = {
+  captions: whole(-1, 1, 31, 32),
+  source_track: whole(0, 33),
+}
+
 const stills: Record<keyof typeof stillsSchema.shape, Row[]> = {
   at_seconds: [
     ['invalid_value', true, {}, [[1]], '1:2', ['now']],
@@ -332,12 +338,14 @@ describe('every field', () => {
       'videoProfiles',
       'audioProfiles',
       'captions',
+      'burn_in_captions',
       'stills',
       'animated_preview',
       'waveform',
       'cloud_credentials',
     ]
     expect(Object.keys(jobRequestSchema.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
+    expect(Object.keys(burnIn)).toEqual(Object.keys(burnInSchema.shape))
     expect(Object.keys(stills)).toEqual(Object.keys(stillsSchema.shape))
     expect(Object.keys(preview)).toEqual(Object.keys(animatedPreviewSchema.shape))
     expect(Object.keys(waveform)).toEqual(Object.keys(waveformSchema.shape))
@@ -348,6 +356,7 @@ describe('every field', () => {
       ...audio,
       ...store,
       ...caption,
+      ...burnIn,
       ...stills,
       ...preview,
       ...waveform,
@@ -371,6 +380,11 @@ describe('every field', () => {
   })
   test.each(rows(audio))('audioProfiles[0].%s: %s for %j', (field, code, value) => {
     expect(reportedCodes(request({}, {}, { [field]: value }), `audioProfiles[0].${field}`)).toContain(code)
+  })
+  test.each(rows(burnIn))('burn_in_captions.%s: %s for %j', (field, code, value) => {
+    const captions = [{ input: 'https://h.example/a.srt', language: 'de' }]
+    const body = request({ captions, burn_in_captions: { [field]: value } })
+    expect(reportedCodes(body, `burn_in_captions.${field}`)).toContain(code)
   })
   test.each(rows(stills))('stills[0].%s: %s for %j', (field, code, value) => {
     const timing = ['at_seconds', 'every_seconds', 'count'].includes(field) ? {} : { count: 3 }

@@ -74,13 +74,22 @@ function clean(members: object, leave: readonly string[] = []): JobFields {
 export function bodyOf(config: JobConfig): FormBody {
   const { videoProfiles, audioProfiles, captions, cloud_credentials: credentials, ...stored } = config
   // The preset's members are merged already; it may have been changed or deleted since.
-  const { separate_audio: _same, preset: _merged, stills, animated_preview: preview, waveform, ...rest } = stored
+  const {
+    separate_audio: _same,
+    preset: _merged,
+    burn_in_captions: burnIn,
+    stills,
+    animated_preview: preview,
+    waveform,
+    ...rest
+  } = stored
   return {
     ...clean(rest, isRedacted(rest.webhook_url) ? ['webhook_url'] : []),
     ...(rest.inputs === undefined ? {} : { inputs: rest.inputs.map((piece) => clean(piece)) }),
     ...(stills === undefined ? {} : { stills: stills.map((each) => clean(each)) }),
     ...(preview === undefined ? {} : { animated_preview: clean(preview) }),
     ...(waveform === undefined ? {} : { waveform: clean(waveform) }),
+    ...(burnIn === undefined ? {} : { burn_in_captions: clean(burnIn) }),
     videoProfiles: videoProfiles.map((profile) => clean(profile)),
     audioProfiles: audioProfiles.map((profile) => clean(profile)),
     ...(captions && { captions: captions.map((caption) => clean(caption)) }),

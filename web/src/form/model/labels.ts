@@ -61,6 +61,8 @@ const LABELS: Readonly<Record<string, string>> = {
   picture_transform: 'Fit and flip',
   video_aspect_ratio: 'Aspect ratio and rotation',
   closed_captions: 'Closed captions',
+  captions: 'Caption file',
+  source_track: 'Subtitle stream of the source',
   thumbnails: 'Poster and seek thumbnails',
   allow_upscaling: 'Allow upscaling',
   copy_if_possible: 'Otherwise encode',
@@ -183,6 +185,10 @@ const OWN_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
   'animated_preview.': {},
   'waveform.': {},
+  'burn_in_captions.': {
+    captions: 'Position of a caption file above, from 0.',
+    source_track: 'Subtitle stream of the source, from 1.',
+  },
 }
 
 /** null = the form uses the reference's text. */

@@ -37,6 +37,8 @@ export function fieldTitle(path: string, provider?: unknown): string {
     return path.endsWith(']') ? owner : `${owner} · ${label}`
   }
   if (path === 'captions') return 'Caption files'
+  if (path.startsWith('burn_in_captions'))
+    return path.includes('.') ? `Burned-in captions · ${label}` : 'Burned-in captions'
   const still = /^stills\[(\d+)\]/.exec(path)?.[1]
   if (still !== undefined) {
     const owner = `Set of stills ${Number(still) + 1}`

@@ -5,6 +5,7 @@ import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import {
   animatedPreviewSchema,
   audioProfileSchema,
+  burnInSchema,
   captionSchema,
   credentialSchema,
   inputSchema,
@@ -67,6 +68,7 @@ export const inputInfos = infosOf('inputs[].', inputSchema.shape)
 export const videoInfos = infosOf('videoProfiles[].', videoProfileSchema.shape)
 export const audioInfos = infosOf('audioProfiles[].', audioProfileSchema.shape)
 export const captionInfos = infosOf('captions[].', captionSchema.shape)
+export const burnInInfos = infosOf('burn_in_captions.', burnInSchema.shape)
 export const stillsInfos = infosOf('stills[].', stillsSchema.shape)
 export const previewInfos = infosOf('animated_preview.', animatedPreviewSchema.shape)
 export const waveformInfos = infosOf('waveform.', waveformSchema.shape)
@@ -82,6 +84,7 @@ export function infoAt(path: string): FieldInfo | undefined {
   if (path.startsWith('videoProfiles[')) return videoInfos.get(name)
   if (path.startsWith('audioProfiles[')) return audioInfos.get(name)
   if (path.startsWith('captions[')) return captionInfos.get(name)
+  if (path.startsWith('burn_in_captions.')) return burnInInfos.get(name)
   if (path.startsWith('stills[')) return stillsInfos.get(name)
   if (path.startsWith('animated_preview.')) return previewInfos.get(name)
   if (path.startsWith('waveform.')) return waveformInfos.get(name)
