@@ -20,7 +20,7 @@ export async function acquireStateLock(stateDir: string, runDir: string): Promis
     database.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    if (!isBusy(error)) throw error
     throw new Error(
       `${stateDir} is already in use by ${holder(runDir)}. Stop it, or use another directory for this one (STATE_DIR=… npm start).`,
       { cause: error },
@@ -30,6 +30,13 @@ export async function acquireStateLock(stateDir: string, runDir: string): Promis
   await writeFile(join(runDir, 'pid'), `${process.pid}\n`)
   return { release: () => database.close() }
 }
+
+/** Whether `acquireStateLock` failed because another service holds the lock. */
+export function isLockTaken(error: unknown): boolean {
+  return error instanceof Error && isBusy(error.cause)
+}
+
+const isBusy = (error: unknown): boolean => (error as { errcode?: number } | undefined)?.errcode === SQLITE_BUSY
 
 function holder(runDir: string): string {
   try {

@@ -1,0 +1,52 @@
+// In charge of: stopping the runtime of a service for a moment, so that all of its databases belong to the same moment.
+// Not in charge of: what happens meanwhile (snapshot.ts).
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { childrenOf, isAlive } from '../local/processes/processGroup.ts'
+
+const STOPPED_MS = 2_000
+
+/**
+ * The workerd process of the running service.
+ *
+ * @throws Error with a message for people
+ */
+export function findRuntime(runDir: string): number {
+  const service = Number.parseInt(readFileSync(join(runDir, 'pid'), 'utf8'), 10)
+  const hosts = childrenOf(service).filter(({ argv }) => argv.some((part) => part.endsWith('workerProcess.ts')))
+  const [runtime] = hosts.flatMap(({ pid }) => childrenOf(pid)).filter(({ program }) => program === 'workerd')
+  if (runtime === undefined)
+    throw new Error(
+      `The service (process ${service}) is starting, or its processes are not visible from here. Repeat this when it runs, as the same user on the same host (in the same container), or stop the service.`,
+    )
+  return runtime.pid
+}
+
+/**
+ * Nothing of the service changes its data while `work` runs. `work` does not wait for anything, so no signal ends this
+ * process before the runtime continues. If this process is killed, the service restarts its runtime after half a minute.
+ *
+ * @returns the milliseconds during which it was stopped
+ */
+export function whilePaused(runtime: number, work: () => void): number {
+  const began = performance.now()
+  process.kill(runtime, 'SIGSTOP')
+  try {
+    while (!isStopped(runtime))
+      if (performance.now() - began > STOPPED_MS) throw new Error(`Process ${runtime} does not stop for the backup.`)
+    work()
+    // One that was killed meanwhile was replaced by one that was not stopped.
+    if (!isAlive(runtime)) throw new Error('The service restarted during the backup. Repeat it.')
+  } finally {
+    if (isAlive(runtime)) process.kill(runtime, 'SIGCONT')
+  }
+  return performance.now() - began
+}
+
+/** proc(5): T = stopped. Each thread stops by itself, after the write that it was in. */
+function isStopped(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
+  })
+}

@@ -1,0 +1,110 @@
+// In charge of: a backup of a service's data, of one moment, whether the service runs or not.
+// Not in charge of: settings and secrets that the service was given in its environment (docs/self-hosting.md).
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { killOrphans, processMarker } from '../local/processes/orphans.ts'
+import { isAlive } from '../local/processes/processGroup.ts'
+import { openStateDirectory, type StateDirectory } from '../local/stateDirectory.ts'
+import { acquireStateLock, isLockTaken } from '../local/stateLock.ts'
+import { copyHashed } from './copyFile.ts'
+import { writeManifest, type BackupFile } from './manifest.ts'
+import { findRuntime, whilePaused } from './runtimePause.ts'
+import { Snapshot } from './snapshot.ts'
+
+export interface BackupReport {
+  files: number
+  bytes: number
+  /** For how long the service did not answer; null = it was not running. */
+  pausedMs: number | null
+}
+
+/** Beside the databases: the keys of what is encrypted in them, and which migrations they have. */
+const SINGLE_FILES = ['secrets.json', 'migrated']
+
+/** @throws Error with a message for people. What was written until then is removed */
+export async function takeBackup(
+  stateDir: string,
+  target: string,
+  report: (line: string) => void,
+): Promise<BackupReport> {
+  if (!existsSync(join(stateDir, 'secrets.json')))
+    throw new Error(`${stateDir} has no data of a service. Set STATE_DIR to the directory of your service.`)
+  const state = await openStateDirectory(stateDir)
+  await createTarget(target, state.path)
+  try {
+    return await withStaging(state, async (staging) => {
+      const { files, migrations, pausedMs } = await takeSnapshot(state, staging, report)
+      const copied: BackupFile[] = []
+      for (const path of SINGLE_FILES) {
+        if (existsSync(join(state.path, path)))
+          copied.push({ path, ...(await copyHashed(join(state.path, path), join(target, path))) })
+      }
+      for (const { path, size } of files) {
+        const copy = await copyHashed(join(staging, path), join(target, path))
+        if (size !== null && size !== copy.size)
+          throw new Error(`The stored object ${path} has ${copy.size} bytes instead of ${size}.`)
+        copied.push({ path, ...copy })
+      }
+      await writeManifest(target, { migrations, files: copied })
+      return { files: copied.length, bytes: copied.reduce((sum, { size }) => sum + size, 0), pausedMs }
+    })
+  } catch (error) {
+    await rm(target, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function takeSnapshot(state: StateDirectory, staging: string, report: (line: string) => void) {
+  const snapshot = new Snapshot(state.path, staging)
+  const copy = (): void => {
+    snapshot.copyDatabases()
+    snapshot.linkObjects()
+  }
+  let pausedMs: number | null = null
+  const lock = await acquireStateLock(state.path, state.runDir).catch((error: unknown) => {
+    if (isLockTaken(error)) return null
+    throw error
+  })
+  try {
+    if (lock === null) {
+      const runtime = findRuntime(state.runDir)
+      snapshot.linkObjects()
+      pausedMs = whilePaused(runtime, copy)
+    } else {
+      await killOrphans([processMarker(state.runDir), `unix:${state.socket}`], report)
+      copy()
+    }
+  } finally {
+    lock?.release()
+  }
+  return { ...snapshot.check(), pausedMs }
+}
+
+async function createTarget(target: string, statePath: string): Promise<void> {
+  await mkdir(target, { recursive: true, mode: 0o700 })
+  const path = await realpath(target)
+  if (!relative(statePath, path).startsWith('..'))
+    throw new Error(`${target} is in the data directory ${statePath}. A backup belongs on another disk.`)
+  if ((await readdir(path)).length > 0) throw new Error(`${target} is not empty. Each backup needs its own directory.`)
+  // It contains keys.
+  await chmod(path, 0o700)
+}
+
+/** A directory on the file system of the data; removed afterwards, and after a killed backup by the next one. */
+async function withStaging<T>(state: StateDirectory, use: (directory: string) => Promise<T>): Promise<T> {
+  const staging = join(state.runDir, 'backup')
+  const holder = join(staging, 'pid')
+  if (existsSync(holder)) {
+    const pid = Number.parseInt(readFileSync(holder, 'utf8'), 10)
+    if (isAlive(pid)) throw new Error(`Another backup of ${state.path} is running (process ${pid}).`)
+  }
+  await rm(staging, { recursive: true, force: true })
+  await mkdir(staging, { mode: 0o700 })
+  try {
+    await writeFile(holder, `${process.pid}\n`)
+    return await use(staging)
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,107 @@
+// `npm run backup` and `npm run restore`, beside a service that runs.
+// Not in charge of: a restored service that continues jobs (../hosts/selfHosting.long.test.ts).
+import { randomBytes } from 'node:crypto'
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { beforeAll, expect, test } from 'vitest'
+import { fileResources } from '../../../support/fileResources.ts'
+import { runProgram } from '../../../support/runProgram.ts'
+import { ROOT, Service } from '../../../support/service.ts'
+import { useTempDirectory } from '../../../support/useTempDirectory.ts'
+
+const temp = useTempDirectory()
+const resources = fileResources()
+const content = randomBytes(200_000)
+let service: Service
+let backup: string
+let answer: Answer
+
+interface Answer {
+  code: number | null
+  output: string
+}
+
+async function run(script: 'backup' | 'restore', args: string[], stateDir: string): Promise<Answer> {
+  const { code, stdout, stderr } = await runProgram(process.execPath, [join(ROOT, `scripts/${script}.ts`), ...args], {
+    env: { STATE_DIR: stateDir },
+  })
+  return { code, output: stdout + stderr }
+}
+
+beforeAll(async () => {
+  service = resources.use(await Service.start())
+  const file = temp.file('film.mp4')
+  await writeFile(file, content)
+  await service.upload(file)
+  backup = temp.file('backup')
+  answer = await run('backup', [backup], service.stateDir)
+})
+
+/** The databases of D1 below a state directory, without those of the runtime itself. */
+async function ledger(stateDir: string): Promise<DatabaseSync> {
+  const directory = join(stateDir, 'v3/d1/miniflare-D1DatabaseObject')
+  const name = (await readdir(directory)).find((each) => each.endsWith('.sqlite') && !each.startsWith('metadata'))
+  return new DatabaseSync(join(directory, name ?? ''), { readOnly: true })
+}
+
+test('a restored backup has the ledger, the objects and the secrets of the running service', async () => {
+  expect(answer).toEqual({
+    code: 0,
+    output: expect.stringMatching(/: \d+ files, \d+ bytes; the service paused for \d+ ms\.\n$/) as string,
+  })
+  const restored = temp.file('restored')
+  expect(await run('restore', [backup], restored)).toMatchObject({ code: 0 })
+  using database = await ledger(restored)
+  expect(database.prepare('SELECT name, size FROM uploads').all()).toEqual([
+    expect.objectContaining({ size: content.length }),
+  ])
+  const blobs = join(restored, 'v3/r2/splicepoint/blobs')
+  const [blob, ...others] = await readdir(blobs)
+  expect(others).toEqual([])
+  expect((await readFile(join(blobs, blob ?? ''))).equals(content)).toBe(true)
+  expect(await readFile(join(restored, 'secrets.json'), 'utf8')).toBe(
+    await readFile(join(service.stateDir, 'secrets.json'), 'utf8'),
+  )
+  // Nothing of it is left with the service, which still answers.
+  expect(await readdir(join(service.stateDir, 'run'))).not.toContain('backup')
+  expect(await service.isServing()).toBe(true)
+})
+
+test('refuses to write over what is there', async () => {
+  expect(await run('restore', [backup], service.stateDir)).toEqual({
+    code: 1,
+    output: expect.stringMatching(/is not empty .* restored into a new directory only/) as string,
+  })
+  expect(await run('backup', [backup], service.stateDir)).toEqual({
+    code: 1,
+    output: `${backup} is not empty. Each backup needs its own directory.\n`,
+  })
+  const inside = join(service.stateDir, 'backup')
+  expect((await run('backup', [inside], service.stateDir)).output).toMatch(/A backup belongs on another disk/)
+})
+
+test('refuses what is no backup, is incomplete or damaged, or is newer', async () => {
+  const empty = temp.file('empty')
+  expect((await run('backup', [empty], temp.file('nothing'))).output).toMatch(/has no data of a service/)
+  expect((await run('restore', ['--check', temp.path], empty)).output).toMatch(/is not a complete backup/)
+  const list = join(backup, 'backup.json')
+  const text = await readFile(list, 'utf8')
+  const manifest = JSON.parse(text) as { migrations: string[]; files: { path: string }[] }
+
+  await writeFile(list, JSON.stringify({ ...manifest, migrations: [...manifest.migrations, '9999_later.sql'] }))
+  expect((await run('restore', [backup], empty)).output).toMatch(/this version, [\d.]+, does not have: 9999_later\.sql/)
+  await writeFile(list, JSON.stringify({ ...manifest, files: [{ ...manifest.files[0], path: '../secrets.json' }] }))
+  expect((await run('restore', [backup], empty)).output).toMatch(/backup\.json is damaged/)
+  await writeFile(list, text)
+
+  const blob = join(backup, manifest.files.find(({ path }) => path.includes('/blobs/'))?.path ?? '')
+  await appendFile(blob, 'x')
+  expect((await run('restore', ['--check', backup], empty)).output).toMatch(/The backup is damaged: v3.*blobs/)
+  await rm(blob)
+  expect(await run('restore', [backup], empty)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/The backup is incomplete: v3.*blobs.* is missing/) as string,
+  })
+  expect((await readdir(empty)).toSorted()).toEqual(['logs', 'run'])
+})
