@@ -13,6 +13,7 @@ import type { Pids } from './cpuByProcess.ts'
 export interface BenchService extends AsyncDisposable {
   baseUrl: string
   apiKey: string
+  /** 0 if its transcoders run elsewhere. */
   transcoderPid: number
   /** The processes that run the Worker: Node, which opens the connections, and its workerd child processes. */
   workerPids: number[]
@@ -48,8 +49,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Be
     ended.then(() => null),
   ])
   if (line === null) throw new Error('The service did not start.')
-  const [transcoderPid] = line.pids.transcoders
-  if (transcoderPid === undefined) throw new Error('The service has no transcoder.')
+  const [transcoderPid = 0] = line.pids.transcoders
   const workerPids = [line.pids.worker, ...childrenOf(line.pids.worker).map(({ pid }) => pid)]
   return {
     workerPids,

@@ -11,6 +11,7 @@ import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
 import { pages } from './rows/pages.ts'
 import { segmented } from './rows/segmented.ts'
+import { server } from './rows/server.ts'
 import { small } from './rows/small.ts'
 import { start } from './rows/start.ts'
 import { stores } from './rows/stores.ts'
@@ -30,6 +31,7 @@ const benches: Record<string, Benchmark> = {
   memory,
   stores,
   estimate,
+  server,
 }
 
 const { values, positionals } = parseArgs({
