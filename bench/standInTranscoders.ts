@@ -3,7 +3,7 @@
 // Not in charge of: evaluating (rows/server.ts).
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -99,17 +99,18 @@ function sha256(bytes: Buffer): string {
 
 async function startOne(): Promise<string> {
   let current = Promise.resolve()
-  const server = createServer(async (request, response) => {
-    if (request.url === '/run') {
-      const run = (await json(request)) as RunRequest
-      // As the real one: the next job may arrive while the last answer of the one before is still on its way.
-      await current
-      current = runAttempt(run).catch((error: unknown) => {
-        const text = String(error)
-        counts.failures[text] = (counts.failures[text] ?? 0) + 1
-      })
-    }
-    response.writeHead(202).end('{}')
+  const take = async (request: IncomingMessage): Promise<void> => {
+    if (request.url !== '/run') return
+    const run = (await json(request)) as RunRequest
+    // As the real one: the next job may arrive while the last answer of the one before is still on its way.
+    await current
+    current = runAttempt(run).catch((error: unknown) => {
+      const text = String(error)
+      counts.failures[text] = (counts.failures[text] ?? 0) + 1
+    })
+  }
+  const server = createServer((request, response) => {
+    void take(request).then(() => response.writeHead(202).end('{}'))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
