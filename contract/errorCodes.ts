@@ -67,7 +67,7 @@ export const jobErrorPolicies = {
   subtitle_track_missing: { permanent: true },
   subtitle_track_unsupported: { permanent: true },
   // The machine has no font to draw captions with.
-  fonts_missing: { permanent: true },
+  burn_in_unavailable: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
   program_missing: { permanent: true },

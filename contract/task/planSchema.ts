@@ -297,8 +297,9 @@ export const taskPlanSchema = z.object({
           kind: z.literal('text'),
           from: z.discriminatedUnion('kind', [
             z.object({ kind: z.literal('caption'), caption: count }),
-            z.object({ kind: z.literal('stream'), stream: count }),
+            z.object({ kind: z.literal('source track'), track: count, stream: count }),
           ]),
+          font: z.string().check(z.regex(/^[A-Za-z ]{1,40}$/)),
           cues: count,
         }),
       ]),

@@ -140,6 +140,7 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
       severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),
       teletext: decoders.has('libzvbi_teletextdec'),
+      ass: lists.filters.has('ass'),
       mp3: lists.encoders.has('libmp3lame') && lists.muxers.has('mp3'),
       opus: lists.encoders.has('libopus') && lists.muxers.has('ogg') && lists.muxers.has('webm'),
       flac: lists.encoders.has('flac') && lists.muxers.has('flac'),

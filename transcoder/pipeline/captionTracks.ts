@@ -8,7 +8,7 @@ import type { CaptionFile } from '../formats/captions/captionFile.ts'
 import { tx3gFile } from '../formats/mp4/tx3gFile.ts'
 import { tx3gTracks } from '../plan/argv/captionInputs.ts'
 import type { Plan } from '../plan/model/plan.ts'
-import { placeCues } from '../plan/streams/sidecarCaptions.ts'
+import { placeCues } from '../plan/streams/placeCues.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** By position in `plan.sidecars`: cues in presentation time. */

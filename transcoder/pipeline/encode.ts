@@ -82,6 +82,8 @@ export interface EncodeOptions {
   readers?: Promise<unknown> | undefined
   /** The files with the captions of mp4 tracks. */
   captions?: readonly string[]
+  /** The files from which libass draws, relative to its working directory. */
+  burnIn?: readonly string[]
   /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
 }
@@ -232,6 +234,7 @@ function spawnFfmpeg(
     segmentPipes = null,
     extractPipes = null,
     captions = [],
+    burnIn = [],
     cpuSeconds,
     damage,
     onLate,
@@ -258,6 +261,7 @@ function spawnFfmpeg(
     ],
     logo: logoPath(workspace),
     captions,
+    burnIn,
     threads: settings.threads,
     cores: settings.machine.vcpus,
   })

@@ -31,6 +31,7 @@ import { LOG_MS, reportFailure } from './reportFailure.ts'
 import { hasStoredPlan, requireMatchingTask, specOf, storedPlanFor, storePlan } from './taskPlan.ts'
 import type { Log } from '../log.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
+import { readDrawnCaptions, writeBurnInFiles } from './burnIn/drawnCaptions.ts'
 import { placedCaptions, writeCaptionInputs } from './captionTracks.ts'
 import { convertLogo } from '../source/logoImage.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
@@ -41,6 +42,7 @@ import { withMainExtracts } from '../plan/argv/extractArgs.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
 import { applyCut, cutSource } from '../plan/streams/cut.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
+import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { timeLimits, type TimeLimits } from '../plan/estimate/deadline.ts'
 import { planJob } from '../plan/planJob.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
@@ -254,10 +256,12 @@ async function runPipeline(
       postSource(attempt, task, () => sourceReport(spec, { media: analyzed, found: sourceCues, sizeBytes }))
     // Assumed until the source was checked.
     let hasCaptions = spec.inputs === null
+    let drawn: DrawnCaptions | null = null
     const isSeekable = async (): Promise<boolean> => (await loopback.open()).ranges
     const analyzeAndPlan = async () => {
       if (joined !== null) {
-        const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
+        drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
+        const planned = await joined.analyzeAndPlan(task, logo, captionFiles, drawn)
         await reportSource(planned.media)
         return planned
       }
@@ -297,7 +301,9 @@ async function runPipeline(
       requireCompleteSource(attempt)
       const whole = withScan(inspected, analyzed)
       if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(whole)))
-      const plan = planJob(spec, analyzed, engine.features, cutCues(sourceCues, analyzed.cut), logo, captionFiles)
+      drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
+      const cues = cutCues(sourceCues, analyzed.cut)
+      const plan = planJob(spec, analyzed, engine.features, cues, logo, captionFiles, drawn)
       await reported
       return { media: whole, plan }
     }
@@ -315,6 +321,7 @@ async function runPipeline(
         reportSource(followed.join === undefined ? media : joinedMedia(followed.join)),
         headStart.end(),
       ])
+    if (followed !== null) drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
     const plan = followed ?? (await storePlan(attempt, (await analyzeAndPlan()).plan, hasStoredPlan(task)))
     await requireOutputSpace(attempt, plan)
     const seekable = await isSeekable()
@@ -363,6 +370,7 @@ async function runPipeline(
           segmentPipes: segments,
           extractPipes: extractor,
           captions: await writeCaptionInputs(plan, captionFiles, workspace),
+          burnIn: await writeBurnInFiles(plan, drawn, workspace),
           startSeconds: timing.startSeconds,
           readers: sideTasks.settled(),
           cpuSeconds: limits?.cpuSeconds,

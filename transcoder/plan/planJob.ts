@@ -1,7 +1,6 @@
 // In charge of: turning a job and a probed source into a complete plan, or into the error that prevents it.
 // Not in charge of: the request format (contract/job/validateJob.ts), the arguments (argv/ffmpegArgs.ts).
 import type { Warning } from '#contract/errors.ts'
-import { TaskError } from '#contract/taskError.ts'
 import { fileContainers } from '#contract/containers.ts'
 import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
@@ -10,7 +9,7 @@ import { cutSource, planCut } from './streams/cut.ts'
 import { copiedVideo } from './copy/copiedStreams.ts'
 import { copiesAllVideo } from './copy/settleCopies.ts'
 import { videoVerdict } from './copy/videoVerdict.ts'
-import { burnInSource } from './streams/burnIn.ts'
+import { planBurnIn, type DrawnCaptions } from './streams/burnIn.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
@@ -58,13 +57,12 @@ export function planJob(
   sourceCues: SourceCues | null = null,
   logo: LogoImage | null = null,
   captions: readonly CaptionFile[] = [],
+  drawn: DrawnCaptions | null = null,
 ): Plan {
   const media = withoutCopiedLosses(requested, cutSource(requested, withoutUnusedVideo(requested, probed)))
   const { video } = media
   const request = new PlanContext(requested, media, features)
   requireProgram(request)
-  if (burnInSource(requested, media) !== null)
-    throw new TaskError('subtitle_track_unsupported', 'This transcoder cannot draw captions.')
   const spec = resolveSpec(request)
   const context = request.withSpec(spec)
   // Only single files have a constant multiplex rate. The rules that follow from it do not apply to segments.
@@ -143,6 +141,7 @@ export function planJob(
     duration: wholeDuration,
     segmentSeconds: packaging === null ? null : toNumber(packaging.segmentDuration),
   })
+  const burnIn = planBurnIn(context, drawn, { cut, duration: wholeDuration })
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
@@ -199,6 +198,7 @@ export function planJob(
     service: outputs.some((output) => fileRules[output.container].hasService) ? spec.service : null,
     subtitles,
     sidecars,
+    burnIn,
     outputs,
     audioFiles,
     extracts,

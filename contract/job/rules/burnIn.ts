@@ -35,7 +35,7 @@ export function checkBurnIn(draft: JobDraft, findings: Findings): void {
   const { burn_in_captions: burnIn } = draft
   if (burnIn === undefined) return
   const given = MEMBERS.filter((name) => burnIn[name] !== undefined)
-  const isWrong = findings.problems.some(({ field }) =>  field?.startsWith('burn_in_captions'))
+  const isWrong = findings.problems.some(({ field }) => field?.startsWith('burn_in_captions'))
   if (given.length === 0 && !isWrong)
     findings.problem('required', 'burn_in_captions', 'burn_in_captions needs captions or source_track', {
       allowed: MEMBERS,
@@ -54,6 +54,12 @@ export function checkBurnIn(draft: JobDraft, findings: Findings): void {
       'unsupported_combination',
       'burn_in_captions',
       'burn_in_captions needs videoProfiles or ladder: captions are drawn into video',
+    )
+  if (burnIn.source_track !== undefined && (draft.inputs ?? []).length > 1)
+    findings.problem(
+      'unsupported_combination',
+      'burn_in_captions.source_track',
+      'burn_in_captions.source_track cannot be combined with several inputs; draw a file in captions instead',
     )
   checkFile(draft, burnIn.captions, findings)
 }

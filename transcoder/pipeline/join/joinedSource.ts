@@ -5,6 +5,7 @@ import type { Cue, CueFindings } from '../../formats/scte35/cueScan.ts'
 import type { LogoImage, MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { TaskError } from '#contract/taskError.ts'
+import type { DrawnCaptions } from '../../plan/streams/burnIn.ts'
 import { postPreview } from '../attemptReports.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import { JoinFeed } from './joinFeed.ts'
@@ -43,13 +44,14 @@ export class JoinedSource {
     task: TaskDescription,
     logo: LogoImage | null,
     captions: readonly CaptionFile[],
+    drawn: DrawnCaptions | null,
   ): Promise<{ media: MediaInfo; plan: Plan }> {
     const { attempt } = this.#context
     const joined = await analyzeInputs(this.#context, this.#inputs)
     const piece = joined.join.canvas?.piece ?? 0
     const { loopback, media } = this.#inputs[piece]!
     await postPreview({ ...attempt, loopback }, task, media)
-    const plan = planInputs(this.#context, joined, this.#found, logo, captions)
+    const plan = planInputs(this.#context, joined, this.#found, { logo, captions, drawn })
     return { media: joined.media, plan }
   }
 

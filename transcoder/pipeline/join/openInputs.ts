@@ -19,6 +19,7 @@ import { pieceError, pieceSpec } from '../../plan/join/pieceSpec.ts'
 import type { JoinPlan } from '../../plan/model/joinPlan.ts'
 import type { LogoImage, MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { Plan } from '../../plan/model/plan.ts'
+import type { DrawnCaptions } from '../../plan/streams/burnIn.ts'
 import { planJob, uniqueWarnings } from '../../plan/planJob.ts'
 import { cutSource } from '../../plan/streams/cut.ts'
 import { carriesCues } from '../../plan/streams/cuePlan.ts'
@@ -165,10 +166,9 @@ export function planInputs(
   { attempt: { engine } }: InputsContext,
   { join, media, spec, warnings }: JoinedSource,
   found: readonly (CueFindings | null)[],
-  logo: LogoImage | null,
-  captions: readonly CaptionFile[],
+  { logo, captions, drawn }: { logo: LogoImage | null; captions: readonly CaptionFile[]; drawn: DrawnCaptions | null },
 ): Plan {
-  const plan = planJob(spec, media, engine.features, cuesOf(join, found), logo, captions)
+  const plan = planJob(spec, media, engine.features, cuesOf(join, found), logo, captions, drawn)
   return { ...plan, join, warnings: uniqueWarnings([...warnings, ...plan.warnings]) }
 }
 

@@ -2,6 +2,7 @@
 // Not in charge of: any decision (planJob.ts), running ffmpeg (transcoder/ffmpeg/run.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
+import { burnInFilters } from './burnInArgs.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
 import { readCut } from './cutArgs.ts'
@@ -47,6 +48,8 @@ export interface ArgvTargets {
   logo?: string
   /** Absolute paths of the caption files that this program wrote, in the order of `tx3gTracks`. */
   captions?: readonly string[]
+  /** Files of `assLooks`, relative to ffmpeg's working directory. */
+  burnIn?: readonly string[]
   /** Threads for each codec; 0 = ffmpeg chooses. Set it where the machine reports more cores than may be used. */
   threads: number
   /**
@@ -71,7 +74,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...inputArgs(plan, ends, seek),
     ...logoInput(plan, ends),
     ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(ends.captions?.[position]))),
-    ...filterGraphs(plan).flatMap((graph) => ['-filter_complex', graph]),
+    ...filterGraphs(plan, ends.burnIn ?? []).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
       ...threads,
@@ -172,13 +175,13 @@ function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]
  * One graph for the video and one for each audio stream: ffmpeg rebuilds a graph when the channels of its source
  * change, and ffmpeg 7 ends with SIGABRT where one of several inputs has no data.
  */
-function filterGraphs(plan: Plan): string[] {
+function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
   const wanted = muxedEncodes(plan)
   const videoBranches = wanted.flatMap(({ video }, position) =>
     video === null || video.copied != null ? [] : [{ video, position }],
   )
   const video = videoBranches.map(({ video, position }) => ({
-    filters: videoFilters(plan, video),
+    filters: [...videoFilters(plan, video), ...(video.logo === null ? burnInFilters(plan, video, burnIn) : [])],
     label: video.logo === null ? `v${position}` : `b${position}`,
   }))
   const tracks = [
@@ -192,7 +195,7 @@ function filterGraphs(plan: Plan): string[] {
     ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
   ].filter(({ track }) => track.copied == null)
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
-    logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
+    logo === null ? [] : [{ logo, video, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
   const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
   const sources = sourceCount(plan)
@@ -222,7 +225,11 @@ function filterGraphs(plan: Plan): string[] {
       ),
       // The logo is drawn on the finished frame, so that bars, rotation and fields do not move it.
       ...buildSharedGraph(`[${sources}:v:0]`, logos, 'split'),
-      ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
+      // Captions are drawn over the logo: they have to be readable.
+      ...logos.map(
+        ({ logo, video, position }) =>
+          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn)].join(',')}[v${position}]`,
+      ),
     ],
     ...audio,
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))

@@ -39,7 +39,7 @@ export function estimateJob(
   return {
     version: 1,
     probe: sourceReport(spec, source),
-    plan: { duration_seconds: plan.durationSeconds, outputs, ...captionReports(plan) },
+    plan: { duration_seconds: plan.durationSeconds, outputs, ...captionReports(plan), ...burnInReport(plan) },
     predicted: predictCost(
       plan,
       source.media,
@@ -63,6 +63,19 @@ function captionReports({ sidecars = [] }: Plan): Pick<Estimate['plan'], 'captio
       hearing_impaired: track.hearingImpaired,
       captions: cues,
     })),
+  }
+}
+
+function burnInReport({ burnIn = null }: Plan): Pick<Estimate['plan'], 'burn_in_captions'> {
+  if (burnIn === null) return {}
+  const { kind, from, cues } = burnIn
+  return {
+    burn_in_captions: {
+      kind,
+      caption: from.kind === 'caption' ? from.caption : null,
+      source_track: from.kind === 'source track' ? from.track : null,
+      captions: cues,
+    },
   }
 }
 

@@ -18,6 +18,8 @@ export interface EngineFeatures {
   clockFromUsedStreams: boolean
   /** The decoder libzvbi_teletextdec exists: subtitle pages of teletext can be read. */
   teletext: boolean
+  /** The filter ass exists (libass): captions can be drawn. */
+  ass: boolean
   /** libmp3lame exists. */
   mp3: boolean
   /** libopus exists. */
@@ -41,6 +43,7 @@ export const ALL_FEATURES: EngineFeatures = {
   severalCaptionMessages: true,
   clockFromUsedStreams: false,
   teletext: true,
+  ass: true,
   mp3: true,
   opus: true,
   flac: true,

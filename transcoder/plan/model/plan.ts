@@ -197,7 +197,9 @@ export type BurnInPlan = TextBurnInPlan
 export interface TextBurnInPlan {
   kind: 'text'
   /** Position in `captions` of the job; or index among all streams of the source. */
-  from: { kind: 'caption'; caption: number } | { kind: 'stream'; stream: number }
+  from: { kind: 'caption'; caption: number } | { kind: 'source track'; track: number; stream: number }
+  /** Family name of the font. */
+  font: string
   /** How many captions lie in the outputs. */
   cues: number
 }

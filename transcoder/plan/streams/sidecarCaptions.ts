@@ -12,6 +12,7 @@ import type { CaptionFile, CaptionRemark } from '../../formats/captions/captionF
 import type { SidecarPlan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import type { PlanContext } from '../planContext.ts'
+import { placeCues } from './placeCues.ts'
 
 const CODES: Readonly<Record<CaptionRemark['kind'], Warning['code']>> = {
   encoding: 'captions_encoding_assumed',
@@ -51,39 +52,46 @@ export function planSidecars(
   return files.map(({ format, cues, remarks }, caption): SidecarPlan => {
     const spec = context.spec.captions![caption]!
     const field = captionField(caption)
-    const warn = (code: Warning['code'], message: string) => context.warn({ code, field, message })
-    for (const { kind, message } of remarks) warn(CODES[kind], `Caption file ${caption}: ${message}`)
     const placed = placeCues(cues, cut, duration)
-    const outside = cues.length - placed.length
-    if (outside > 0) warn('captions_left_out', outsideMessage(caption, outside, placed.length))
+    context.warn(...fileWarnings(caption, { cues, remarks }, placed.length))
     requireBounded(placed, segmentSeconds, field)
-    return { caption, format, ...trackOf(spec), cues: placed.length }
+    return { caption, format, ...trackOf(spec, isDrawn(context.spec, caption)), cues: placed.length }
   })
 }
 
-function trackOf({ language, label, isDefault, forced, hearingImpaired }: CaptionSpec) {
-  return { language, label, isDefault, forced, hearingImpaired }
+/** What a client should know about a caption file, whether it becomes a track or is drawn. */
+export function fileWarnings(
+  caption: number,
+  { cues, remarks }: Pick<CaptionFile, 'cues' | 'remarks'>,
+  inside: number,
+): Warning[] {
+  const field = captionField(caption)
+  const outside = cues.length - inside
+  return [
+    ...remarks.map(({ kind, message }) => ({
+      code: CODES[kind],
+      field,
+      message: `Caption file ${caption}: ${message}`,
+    })),
+    ...(outside === 0
+      ? []
+      : [{ code: 'captions_left_out' as const, field, message: outsideMessage(caption, outside, inside) }]),
+  ]
+}
+
+function isDrawn({ burnIn = null }: JobSpec, caption: number): boolean {
+  return burnIn?.kind === 'caption' && burnIn.caption === caption
+}
+
+/** Players do not show by themselves what is in the video already. */
+function trackOf({ language, label, isDefault, forced, hearingImpaired }: CaptionSpec, drawn: boolean) {
+  return { language, label, isDefault: isDefault && !drawn, forced: forced && !drawn, hearingImpaired }
 }
 
 function outsideMessage(caption: number, outside: number, inside: number): string {
   const which = outside === 1 ? 'One caption lies' : `${outside} captions lie`
   const empty = inside === 0 ? ' None is left: if its times are of another clock, give it offset_seconds.' : ''
   return `Caption file ${caption}: ${which} outside the part of the source that is used, and left out.${empty}`
-}
-
-/** Cues in presentation time: 0 = the first frame of the outputs. Those outside of the outputs are left out. */
-export function placeCues(
-  cues: readonly CaptionCue[],
-  cut: Pick<CutPlan, 'startSeconds'> | null | undefined,
-  duration: number | null,
-): CaptionCue[] {
-  const begin = cut?.startSeconds ?? 0
-  const last = duration ?? Number.POSITIVE_INFINITY
-  return cues.flatMap((cue) => {
-    const [start, end] = [Math.max(0, cue.start - begin), Math.min(last, cue.end - begin)]
-    // Less than a millisecond cannot be written.
-    return end - start < 0.001 ? [] : [{ ...cue, start, end }]
-  })
 }
 
 function requireBounded(cues: readonly CaptionCue[], segmentSeconds: number | null, field: string): void {

@@ -20,12 +20,13 @@ export function textSubtitleStreams(
 ): OtherStream[] {
   if (packaging === null || !(packaging.hls || packaging.dash)) return []
   return media.other
-    .filter(
-      (stream) =>
-        stream.type === 'subtitle' &&
-        (TEXT_CODECS.has(stream.codec) || (features.teletext === true && hasOneSubtitlePage(stream))),
-    )
+    .filter((stream) => stream.type === 'subtitle' && isTextSubtitle(stream, features))
     .slice(0, MAX_TRACKS)
+}
+
+/** Whether this ffmpeg can read a subtitle stream as text. */
+export function isTextSubtitle(stream: OtherStream, { teletext }: Partial<Pick<EngineFeatures, 'teletext'>>): boolean {
+  return TEXT_CODECS.has(stream.codec) || (teletext === true && hasOneSubtitlePage(stream))
 }
 
 /** The decoder mixes all subtitle pages of a stream: those of one language only make a track. */
@@ -43,12 +44,20 @@ export function planTextTracks(
   media: MediaInfo,
   features: Partial<Pick<EngineFeatures, 'teletext'>> = {},
 ): TextTrackPlan[] {
+  const drawn = drawnIndex(spec, media)
   return textSubtitleStreams(spec, media, features).map(({ index, codec, language, dispositions }, position) => ({
     id: `sub_${position}`,
     stream: index,
     language: pageLanguages(language).find((each) => /^[a-z]{2,3}$/.test(each) && each !== 'und') ?? null,
-    forced: dispositions?.includes('forced') ?? false,
+    // Players show forced tracks by themselves: this text is in the video already.
+    forced: index !== drawn && (dispositions?.includes('forced') ?? false),
     hearingImpaired: dispositions?.includes('hearing_impaired') ?? false,
     ...(codec === 'dvb_teletext' ? { teletext: true as const } : {}),
   }))
+}
+
+/** Index of the stream that burn_in_captions names; null = none. */
+function drawnIndex({ burnIn = null }: JobSpec, { other }: MediaInfo): number | null {
+  if (burnIn?.kind !== 'source track') return null
+  return other.filter(({ type }) => type === 'subtitle')[burnIn.track - 1]?.index ?? null
 }

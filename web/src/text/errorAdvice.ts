@@ -46,7 +46,7 @@ const advice: Readonly<Record<string, string>> = {
     'Correct the caption file at the line that the message names, or export it again as SubRip or WebVTT in UTF-8.',
   subtitle_track_missing: 'Choose a subtitle stream that exists; the message lists them.',
   subtitle_track_unsupported: 'Choose another subtitle stream, or bring the text along as a caption file.',
-  fonts_missing:
+  burn_in_unavailable:
     'The operator has to install fonts on the transcoder, for example the packages fonts-noto-core and fonts-noto-cjk.',
   no_video: 'The source has no video. Remove the renditions to make audio only.',
   audio_stream_missing:

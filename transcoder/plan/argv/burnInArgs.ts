@@ -1,0 +1,51 @@
+// In charge of: the filter that draws captions, and the looks that the outputs of a plan need: each is a file.
+// Not in charge of: the files (formats/ass, pipeline/burnIn).
+import { clockFactor, type AssLook } from '../../formats/ass/assFile.ts'
+import { toNumber } from '../../formats/rational.ts'
+import type { Plan, TextBurnInPlan } from '../model/plan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
+import { WHITE_SIGNAL } from '../video/hdr.ts'
+
+/** Nothing in it needs escaping in a filter graph. */
+const SAFE_PATH = /^[A-Za-z0-9_./-]+$/
+
+export function lookOf({ picture }: Pick<Plan, 'picture'>, video: VideoPlan, { font }: TextBurnInPlan): AssLook {
+  return {
+    width: Math.max(2, Math.round(video.width * toNumber(video.sar))),
+    height: video.height,
+    frameRate: video.frameRate,
+    // The level of SDR white, as that of the logo.
+    white: Math.round(255 * (picture.hdr === null ? 1 : WHITE_SIGNAL[picture.hdr.transfer])),
+    font,
+  }
+}
+
+/** Without repeats, in the order of the outputs. */
+export function assLooks(plan: Plan): AssLook[] {
+  const { burnIn } = plan
+  if (burnIn?.kind !== 'text') return []
+  const videos = [...plan.outputs, ...(plan.packaging?.renditions ?? [])].flatMap(({ video }) =>
+    video === null || video.copied != null ? [] : [video],
+  )
+  return [...new Map(videos.map((video) => [keyOf(lookOf(plan, video, burnIn)), lookOf(plan, video, burnIn)])).values()]
+}
+
+function keyOf(look: AssLook): string {
+  return JSON.stringify(look)
+}
+
+/** `files`: of `assLooks`, relative to ffmpeg's working directory. */
+export function burnInFilters(plan: Plan, video: VideoPlan, files: readonly string[]): string[] {
+  const { burnIn } = plan
+  if (burnIn?.kind !== 'text') return []
+  const look = lookOf(plan, video, burnIn)
+  const file = files[assLooks(plan).findIndex((each) => keyOf(each) === keyOf(look))]
+  if (file === undefined || !SAFE_PATH.test(file)) throw new TypeError('every look needs a file')
+  const factor = clockFactor(video.frameRate)
+  return [
+    ...(factor === 1 ? [] : [`setpts=PTS*${factor}`]),
+    // original_size: letters keep their shape where pixels are not square. complex: Arabic and Indic scripts.
+    `ass=filename=${file}:original_size=${look.width}x${look.height}:shaping=complex`,
+    ...(factor === 1 ? [] : [`setpts=PTS/${factor}`]),
+  ]
+}
