@@ -4,7 +4,7 @@
 import type { CaptionCue, TextRun } from '../captions/captionCue.ts'
 import { plainText } from '../captions/captionCue.ts'
 import type { Rational } from '../rational.ts'
-import { boxOf, isRightToLeft, type CueBox } from './cueBox.ts'
+import { boxOf, type CueBox } from './cueBox.ts'
 import { breakLine, lineText, type LineRoom } from './lineBreaks.ts'
 
 /** How captions look in one output. */
@@ -150,5 +150,3 @@ export function escapeText(text: string): string {
     .replaceAll('\\', '\\\u2060')
     .replaceAll(/[{}]/g, '\\$&')
 }
-
-export { isRightToLeft }

@@ -40,7 +40,7 @@ async function makeSource({ rate = '25', size = '320x180', seconds = 3, flags = 
     ...lavfi(`color=0x303030:size=${size}:rate=${rate}:duration=${seconds}`),
     ...(subtitles === undefined ? [] : ['-i', path('source.srt'), '-map', '0:v', '-map', '1:s', '-c:s', 'srt']),
     ...flags,
-    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25'],
+    ...'-c:v libx264 -preset ultrafast -g 25'.split(' '),
     file,
   ])
   return readFile(file)
