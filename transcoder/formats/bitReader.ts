@@ -16,6 +16,11 @@ export class BitReader {
     return this.#at >> 3
   }
 
+  /** The first whole byte of which nothing was read. */
+  get end(): number {
+    return (this.#at + 7) >> 3
+  }
+
   /** Up to 53 bits. Throws RangeError past the end, so that no field gets an invented value. */
   read(bits: number): number {
     let value = 0
