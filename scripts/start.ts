@@ -1,5 +1,5 @@
 // In charge of: `npm start`: runs the whole service on this machine until Ctrl-C. `--json` prints one line for
-// programs.
+// programs; `--quiet` nothing but errors, for logs that must not have the keys.
 // Not in charge of: the service itself (local/localService.ts).
 import { readSettings } from './local/localSettings.ts'
 import { stopOnSignals } from './local/processes/stopSignals.ts'
@@ -7,6 +7,7 @@ import { LocalService, type RunningService } from './local/localService.ts'
 import { startMessage } from './local/startMessage.ts'
 
 const asJson = process.argv.slice(2).includes('--json')
+const isQuiet = process.argv.slice(2).includes('--quiet')
 // The process that reads the output may have ended; the service continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
@@ -27,13 +28,14 @@ try {
   const say = (text: string): void => void process.stderr.write(`${text}\n`)
   const began = performance.now()
   const step = (text: string): void => say(`${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${text}`)
-  if (!asJson) say('Starting Splicepoint …')
-  const local = new LocalService(settings, say, asJson ? undefined : step)
+  if (!asJson && !isQuiet) say('Starting Splicepoint …')
+  const local = new LocalService(settings, say, asJson || isQuiet ? undefined : step)
   // Before the first child process starts, so that a signal during the start leaves no process running.
   const signals = stopOnSignals(local)
   try {
     const service = await local.start()
-    process.stdout.write(asJson ? `${line(service, settings.baseUrl)}\n` : startMessage(service, settings))
+    if (!isQuiet)
+      process.stdout.write(asJson ? `${line(service, settings.baseUrl)}\n` : startMessage(service, settings))
   } catch (error) {
     if (signals.received()) await local.stop()
     else {
