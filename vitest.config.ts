@@ -44,6 +44,14 @@ export default defineConfig({
                 VAULT_KEYS: 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=',
                 ADMIN_KEY: 'test-only-admin-key',
                 API_KEY: 'test-only-api-key',
+                USAGE_PRICES: JSON.stringify({
+                  currency: 'EUR',
+                  output_hour: { '1080p h264': 0.9, audio: 0.1, copy: 0.05, default: 0.36 },
+                  cpu_hour: 3.6,
+                  gb_in: 1,
+                  gb_out: 2,
+                  still: 0.01,
+                }),
                 // Every request would be a line of the report.
                 LOG_LEVEL: 'warn',
                 // A real S3 server, where one runs: "<address> <region> <access key> <secret key>" (.ci/run starts it).

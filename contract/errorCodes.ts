@@ -5,6 +5,7 @@
 export const requestErrorStatus = {
   invalid_request: 400,
   unauthorized: 401,
+  spend_cap_reached: 402,
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,

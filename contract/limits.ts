@@ -156,3 +156,6 @@ export const MAX_SHARES = 100
 
 /** Clients that can follow one job at the same time. */
 export const MAX_FOLLOWERS = 20
+
+/** Of an account's spend cap, in the currency. */
+export const MAX_SPEND_CAP = 1_000_000_000

@@ -1,11 +1,14 @@
 // In charge of: the variables of the Worker: their names and the values that are valid.
 // Not in charge of: what a setting does (worker/env.ts), secrets (worker/secrets/, worker/diagnosis/).
 import { LOG_LEVELS } from './logLevels.ts'
+import { parsePriceList } from './usage/priceList.ts'
 
 interface Variable {
   /** Completes "<name> must be …". */
   expects: string
   isValid: (text: string) => boolean
+  /** Says what is wrong with a value that is not valid, where `expects` alone would not help. Follows the name. */
+  problem?: (text: string) => string
 }
 
 const wholeFrom = (least: number): Variable => ({
@@ -37,6 +40,15 @@ const listOf = ({ expects, isValid }: Variable): Variable => ({
       .every((part) => part === '' || isValid(part)),
 })
 
+const priceList: Variable = {
+  expects: 'a price list as JSON',
+  isValid: (text) => !('problem' in parsePriceList(text)),
+  problem: (text) => {
+    const parsed = parsePriceList(text)
+    return 'problem' in parsed ? parsed.problem : ''
+  },
+}
+
 /** An empty variable has its default (docs/operating.md, "Settings"). */
 export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
   EGRESS: oneOf('platform', 'pinned', 'listed'),
@@ -58,6 +70,7 @@ export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
   TASK_API_URL: origin,
   LOG_LEVEL: oneOf(...LOG_LEVELS),
   COMMIT: { expects: 'the digits of a commit', isValid: (text) => /^[0-9a-f]{7,40}$/.test(text) },
+  USAGE_PRICES: priceList,
   API_KEY: anyText,
 }
 
@@ -76,5 +89,9 @@ export function isValidVariable(name: string, value: unknown): boolean {
 export function variableProblems(values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(SERVICE_VARIABLES)
     .filter(([name]) => variableText(values[name]) !== '' && !isValidVariable(name, values[name]))
-    .map(([name, { expects }]) => `${name} must be ${expects}, or empty for its default (docs/operating.md)`)
+    .map(([name, { expects, problem }]) => {
+      if (problem === undefined) return `${name} must be ${expects}, or empty for its default (docs/operating.md)`
+      const found = problem(variableText(values[name]))
+      return `${name}${found.startsWith(':') ? '' : ' '}${found} (docs/usage.md)`
+    })
 }

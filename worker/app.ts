@@ -21,6 +21,7 @@ import { sharedPageRoutes } from './shares/sharedPageRoutes.ts'
 import { tusHeaders } from './uploads/tus/tusRoutes.ts'
 import { uploadTokenRoutes } from './uploads/uploadTokenRoutes.ts'
 import { uploadRoutes } from './uploads/uploadRoutes.ts'
+import { usageRoutes } from './usage/usageRoutes.ts'
 import { vaultRoutes } from './admin/vaultRoutes.ts'
 import { webhookRoutes } from './webhooks/webhookRoutes.ts'
 import { routedPath } from './http/routedPath.ts'
@@ -85,6 +86,7 @@ export const app = new Hono<AppEnv>({ getPath: routedPath })
   .route('/api/v0/uploads/tokens', uploadTokenRoutes)
   .route('/api/v0/keys', apiKeyRoutes)
   .route('/api/v0/accounts', accountRoutes)
+  .route('/api/v0/usage', usageRoutes)
   .route('/api/v0/webhooks', webhookRoutes)
   .route('/api/v0/vault', vaultRoutes)
   .route('/api/v0/diagnosis', diagnosisRoutes)

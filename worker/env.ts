@@ -2,6 +2,7 @@
 // Not in charge of: which values are valid (contract/serviceVariables.ts), what a setting does.
 import type { LogLevel } from '#contract/logLevels.ts'
 import { isValidVariable, variableProblems, variableText } from '#contract/serviceVariables.ts'
+import { parsePriceList, type PriceList } from '#contract/usage/priceList.ts'
 import { log, setLogLevel } from './log.ts'
 
 /** The host name that leads from a container to the task API; the only one that it reaches. */
@@ -49,6 +50,8 @@ export interface Settings {
   commit: string | null
   /** A proxy in front of the service sends the called address in X-Forwarded-Proto and X-Forwarded-Host. */
   trustProxy: boolean
+  /** What accounts are charged for; null = no price list. */
+  prices: PriceList | null
 }
 
 function list(value: string | undefined): string[] {
@@ -64,6 +67,11 @@ function numberOf(
   name: 'MAX_SLOTS' | 'LEASE_SECONDS' | 'MAX_ACTIVE_JOBS' | 'MAX_STORED_UPLOAD_BYTES' | 'REQUESTS_PER_MINUTE',
 ) {
   return isValidVariable(name, env[name]) ? Number(env[name]) : null
+}
+
+function priceList(text: string): PriceList | null {
+  const parsed = text === '' ? null : parsePriceList(text)
+  return parsed === null || 'problem' in parsed ? null : parsed
 }
 
 const cache = new WeakMap<object, Settings>()
@@ -88,6 +96,7 @@ export function settings(env: Env): Settings {
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
     trustProxy: variableText(env.TRUST_PROXY) === '1',
     logLevel: isValidVariable('LOG_LEVEL', env.LOG_LEVEL) ? (variableText(env.LOG_LEVEL) as LogLevel) : 'info',
+    prices: priceList(variableText(env.USAGE_PRICES)),
     commit: isValidVariable('COMMIT', env.COMMIT) ? variableText(env.COMMIT) : null,
   }
   cache.set(env, made)

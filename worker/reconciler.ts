@@ -2,7 +2,7 @@
 // removes expired data.
 // Not in charge of: the normal case (alarms of monitors, events of containers).
 import { jobFilesPrefix } from './storage/objectKeys.ts'
-import { applyEvent, webhookScheduler, jobMonitor } from './scheduler/applyEvent.ts'
+import { applyEvent, webhookScheduler, jobMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
 import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
 import {
   deleteOldJobs,
@@ -15,6 +15,7 @@ import {
 import { listOverdueJobs } from './db/jobs.ts'
 import { deleteExpiredShares } from './db/shares.ts'
 import { listUnattendedTasks } from './db/tasks.ts'
+import { listAccountsWithOverdueNotices } from './db/spendNotices.ts'
 import { listOverdueWebhooks } from './db/webhooks.ts'
 import { deleteExpiredUploadTokens } from './db/uploadTokens.ts'
 import { deleteUpload, listExpiredUploads } from './db/uploads.ts'
@@ -56,6 +57,9 @@ export async function reconcile(env: Env): Promise<void> {
   await assignSlots(env)
   for (const jobId of await listOverdueWebhooks(env.DB, now - WEBHOOK_OVERDUE_MS, BATCH)) {
     await webhookScheduler(env, jobId).schedule(jobId)
+  }
+  for (const account of await listAccountsWithOverdueNotices(env.DB, now - WEBHOOK_OVERDUE_MS, BATCH)) {
+    await scheduleSpendNotices(env, account)
   }
 
   for (const upload of await listExpiredUploads(env.DB, now, BATCH)) {

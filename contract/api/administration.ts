@@ -47,6 +47,11 @@ export const account = z.object({
     .min(0.01)
     .max(100)
     .describe('Its share of the transcoders while jobs of several accounts are waiting.'),
+  spend_cap: z
+    .number()
+    .nullable()
+    .describe('Per calendar month in UTC, in the currency of the price list; null = none.'),
+  spend_webhook_url: z.string().nullable().describe('Notified at 80 % and 100 % of the spend cap.'),
 })
 export type Account = z.infer<typeof account>
 

@@ -4,11 +4,13 @@
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { isCleanText } from '../job/paths/inputAddress.ts'
+import { isMoney } from '../usage/priceList.ts'
 import {
   CAPTIONS,
   INPUTS,
   MAX_LENGTH,
   MAX_RESUMABLE_BYTES,
+  MAX_SPEND_CAP,
   SHARE_SECONDS,
   SHARE_TITLE_LENGTH,
   UPLOAD_TOKENS,
@@ -52,6 +54,12 @@ export const quotas = z.strictObject({
   max_running: jobs,
   max_stored_upload_bytes: withDefault(bytes, null),
   weight: withDefault(z.number().check(z.gte(0.01), z.lte(100)), 1),
+})
+
+export const spendCap = z.strictObject({
+  /** Per calendar month in UTC, in the currency of USAGE_PRICES. */
+  spend_cap: z.nullable(z.number().check(z.refine((amount) => isMoney(amount, MAX_SPEND_CAP)))),
+  spend_webhook_url: withDefault(webhook, null),
 })
 
 export const newShare = z.strictObject({

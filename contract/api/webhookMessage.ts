@@ -79,3 +79,33 @@ export function webhookPayload(event: string, job: WebhookJob): string {
     },
   })
 }
+
+export interface SpendNoticeFacts {
+  account: string
+  month: string
+  percent: number
+  /** In the currency. */
+  spendCap: number
+  spent: number
+  currency: string
+  /** When the next month begins. */
+  resetsAt: number
+  reachedAt: number
+}
+
+/** `spent` is what was spent when the percentage was reached. */
+export function spendNoticePayload(notice: SpendNoticeFacts): string {
+  return JSON.stringify({
+    type: notice.percent < 100 ? 'spend_cap.warning' : 'spend_cap.reached',
+    timestamp: new Date(notice.reachedAt).toISOString(),
+    data: {
+      account: notice.account,
+      month: notice.month,
+      percent: notice.percent,
+      spend_cap: notice.spendCap,
+      spent: notice.spent,
+      currency: notice.currency,
+      resets_at: new Date(notice.resetsAt).toISOString(),
+    },
+  })
+}

@@ -2,7 +2,7 @@
 // Not in charge of: what either side does with them.
 import * as z from 'zod/mini'
 import type { Estimate } from './dryRunEstimate.ts'
-import { mediaFactsSchema, sourceReportSchema } from './reportSchemas.ts'
+import { MAX_AMOUNT, mediaFactsSchema, sourceReportSchema } from './reportSchemas.ts'
 import type { JobConfig } from '../job/jobConfig.ts'
 import type { TaskKind } from './lifecycle.ts'
 import { taskPlanSchema } from './planSchema.ts'
@@ -91,6 +91,8 @@ export const progressPostSchema = z.object({
   eta_seconds: z.nullable(z.number().check(z.gte(0))),
   /** CPU time of the attempt so far, of the transcoder and its programs. Absent where it cannot be measured. */
   cpu_seconds: z.exactOptional(z.number().check(z.gte(0))),
+  /** Bytes of the source and of other files of the client that the attempt has read so far. */
+  bytes_read: z.exactOptional(z.number().check(z.gte(0))),
   /** Free bytes of the disk with the work directory. */
   disk_free_bytes: z.exactOptional(z.number().check(z.gte(0))),
 })
@@ -202,6 +204,27 @@ export const writtenObjectSchema = z.object({
 })
 export type WrittenObject = z.infer<typeof writtenObjectSchema>
 
+const seconds = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
+
+/** What the job delivers, for the usage of its account. */
+export const usageReportSchema = z.object({
+  /** Of the source, as far as it was used: after cuts, all pieces together. null = unknown. */
+  source_seconds: z.nullable(seconds),
+  /** Each rendition once, also if it is stored in several forms. */
+  renditions: z
+    .array(
+      z.object({
+        codec: z.string().check(z.regex(/^[a-z0-9_]{1,20}$/)),
+        /** null = audio alone. */
+        video: z.nullable(z.object({ width: z.number().check(z.gte(0)), height: z.number().check(z.gte(0)) })),
+        copied: z.boolean(),
+        seconds,
+      }),
+    )
+    .check(z.maxLength(1000)),
+})
+export type UsageReport = z.infer<typeof usageReportSchema>
+
 export const finishPostSchema = z.object({
   /** Completed at the commit, before the objects that refer to them. */
   objects: z.array(finishedObjectSchema).check(z.maxLength(MAX_STILLS + 1000)),
@@ -209,6 +232,8 @@ export const finishPostSchema = z.object({
   warnings: z.array(warning).check(z.maxLength(200)),
   /** The final progress, so that the stored status is exact. */
   progress: progressPostSchema,
+  /** Older transcoders send none. */
+  usage: z.exactOptional(usageReportSchema),
 })
 export type FinishPost = z.infer<typeof finishPostSchema>
 
@@ -241,8 +266,9 @@ export const failPostSchema = z.object({
     }),
   ),
   warnings: z.optional(z.array(warning).check(z.maxLength(200))),
-  /** CPU time of the whole attempt. */
+  /** Of the whole attempt. */
   cpu_seconds: z.exactOptional(z.number().check(z.gte(0))),
+  bytes_read: z.exactOptional(z.number().check(z.gte(0))),
 })
 export type FailPost = z.infer<typeof failPostSchema>
 

@@ -9,6 +9,7 @@ import { estimate, fileReport, range, sourceReport } from '#contract/task/dryRun
 import { publishedLimits } from '#contract/api/publishedLimits.ts'
 import { mediaFacts } from '#contract/task/mediaFacts.ts'
 import { jobStatus, poster, publicOutput } from '#contract/api/status.ts'
+import * as usages from '#contract/api/usage.ts'
 import { MAX_AMOUNT } from '#contract/task/reportSchemas.ts'
 import { warningCode } from '#contract/warningCodes.ts'
 import { like } from './schemaOfValue.ts'
@@ -49,6 +50,10 @@ export const answerShapes = {
   NewWebhookSecret: administration.newWebhookSecret,
   Account: administration.account,
   AccountList: administration.accountList,
+  UsageLine: usages.usageLine,
+  AccountUsage: usages.accountUsage,
+  Usage: usages.usage,
+  UsageOfAccounts: usages.usageOfAccounts,
   VaultRotation: administration.vaultRotation,
   Limits: like(publishedLimits({ maxActiveJobs: 1, maxStoredUploadBytes: null, requestsPerMinute: null })),
   Key: administration.key,

@@ -1,7 +1,7 @@
 // In charge of: the JSON Schema of request bodies other than a job's.
 // Not in charge of: job bodies (requestSchemas.ts), validation (contract/api/requestBodies.ts, validatePreset.ts).
 import * as z from 'zod'
-import { keyChange, newKey, newShare, newUploadToken, quotas, retry } from '#contract/api/requestBodies.ts'
+import { keyChange, newKey, newShare, newUploadToken, quotas, retry, spendCap } from '#contract/api/requestBodies.ts'
 import { MAX_LENGTH, PRESETS } from '#contract/limits.ts'
 import { described } from '#contract/schemaParts.ts'
 import { foldNull, nullable, schemaRef, stringSchema, type Schema } from './schemaParts.ts'
@@ -76,5 +76,9 @@ export const bodySchemas = {
     max_active_jobs: 'null = the default of the service.',
     max_running: 'null = no limit of its own.',
     max_stored_upload_bytes: 'null = the default of the service.',
+  }),
+  SpendCap: body(spendCap, {
+    spend_cap: 'Per calendar month in UTC, in the currency of the price list, with at most 6 decimals. null = none.',
+    spend_webhook_url: 'Notified when 80 % and 100 % of the cap are spent. Without a query: the messages are signed.',
   }),
 }

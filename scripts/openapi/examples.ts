@@ -256,7 +256,21 @@ export const keyChange = { label: 'first', webhook_url: null }
 export const issuedKey = { ...key, key: `${key.id}.…` }
 export const replacedKey = { ...issuedKey, warnings: [] }
 export const quotas = { max_active_jobs: 100, max_running: 4, max_stored_upload_bytes: 1_000_000_000_000, weight: 1 }
-export const account = { account: 'me', ...quotas }
+export const spendCap = { spend_cap: 500, spend_webhook_url: 'https://example.com/spending' }
+export const account = { account: 'me', ...quotas, ...spendCap }
+const usageLines = [
+  { item: 'source_hours', class: '', quantity: 2.5, unit_price: 0, currency: 'EUR', cost: 0 },
+  { item: 'output_hours', class: '1080p h264', quantity: 2.5, unit_price: 0.9, currency: 'EUR', cost: 2.25 },
+]
+const accountUsage = { account: 'me', lines: usageLines, costs: [{ currency: 'EUR', amount: 2.25 }] }
+export const usage = {
+  month: '2026-11',
+  ...accountUsage,
+  spend_cap: { amount: 500, spent: 2.25, currency: 'EUR', resets_at: '2026-12-01T00:00:00.000Z' },
+  notices: [],
+  months: ['2026-11'],
+}
+export const usageOfAccounts = { month: '2026-11', accounts: [accountUsage] }
 export const rotation = {
   key_id: 'k2',
   resealed: 12,
@@ -330,6 +344,18 @@ const problems = refused.ok ? [] : refused.problems
 export const errors: Record<RequestErrorCode, ErrorExample> = {
   invalid_request: { message: problems[0]?.message ?? '', field: 'video_codec', details: problems },
   unauthorized: { message: 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).' },
+  spend_cap_reached: {
+    message:
+      'This account has spent 500.12 EUR this month, and its spend cap is 500.00 EUR. The next month begins at 2026-12-01T00:00:00.000Z; an administrator can raise the cap. Accepted jobs continue, and dry runs are allowed.',
+    details: {
+      spend_cap: 500,
+      spent: 500.12,
+      expected: 0,
+      unfinished_jobs: 0,
+      currency: 'EUR',
+      resets_at: '2026-12-01T00:00:00.000Z',
+    },
+  },
   forbidden: { message: 'This key is not permitted to do that: it lacks the scope "admin".' },
   not_found: { message: 'Not found for this account.' },
   method_not_allowed: { message: 'This route accepts GET, HEAD, POST.' },

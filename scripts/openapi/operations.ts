@@ -6,6 +6,7 @@ import { jobOperations } from './operations/jobOperations.ts'
 import { shareOperations } from './operations/shareOperations.ts'
 import { outputOperations } from './operations/outputOperations.ts'
 import { presetOperations } from './operations/presetOperations.ts'
+import { usageOperations } from './operations/usageOperations.ts'
 import { administrationOperations } from './operations/administrationOperations.ts'
 import type { Operation, OperationTable } from './operations/operation.ts'
 
@@ -16,6 +17,7 @@ const table: OperationTable = {
   ...shareOperations,
   ...outputOperations,
   ...presetOperations,
+  ...usageOperations,
   ...administrationOperations,
 }
 

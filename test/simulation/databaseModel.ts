@@ -9,6 +9,15 @@ import type { Code } from './productionCode.ts'
 import type { Program } from './program.ts'
 
 export type Task = Omit<TaskRow, 'job_id' | 'webhook'> & { timeline: string; starts_failed_total: number }
+interface Usage {
+  account: string
+  month: string
+  item: string
+  class: string
+  currency: string
+  price: number
+  quantity: number
+}
 type Totals = { scope: string; series: Record<string, number> }
 export type Job = Omit<JobRow, 'sealed' | 'priority' | 'retry_of' | 'deleted_at' | 'input_name' | 'source' | 'poster'>
 
@@ -40,6 +49,7 @@ const TABLES = {
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`,
   totals: `SELECT scope, series FROM metric_totals ORDER BY scope`,
+  usage: `SELECT account, month, item, class, currency, price, quantity FROM usage ORDER BY account, month, item, class`,
 }
 
 class Statement {
@@ -83,6 +93,8 @@ export class Ledger {
   readonly slots = new Map<number, Slot>()
   /** Of /metrics, by scope. */
   readonly totals = new Map<string, Totals>()
+  /** By account, month, item and class. The simulated service has no price list. */
+  readonly usage = new Map<string, Usage>()
   readonly #answers: ReadonlyMap<string, Answer>
   readonly #tape: Tape | null
   readonly #changed: (change: Change) => void
@@ -92,7 +104,7 @@ export class Ledger {
   #hasChanged = false
 
   constructor(
-    { jobs, tasks, totals }: Pick<Code, 'jobs' | 'tasks' | 'totals'>,
+    { jobs, tasks, totals, usage }: Pick<Code, 'jobs' | 'tasks' | 'totals' | 'usage'>,
     tape: Tape | null,
     changed: (change: Change) => void,
   ) {
@@ -104,6 +116,7 @@ export class Ledger {
       [sentBy((db) => tasks.claimTask(db, '', none)), this.#claim],
       [sentBy((db) => tasks.updateTask(db, '', none)), this.#change],
       [sentBy((db) => totals.addTotalsIfChanged(db, '', {})), this.#count],
+      [sentBy((db) => usage.addUsageIfChanged(db, '', '', [])), this.#use],
       [sentBy((db) => tasks.occupySlot(db, '', 0, 0)), this.#take],
       [sentBy((db) => tasks.releaseSlot(db, '', 0)), this.#free],
       [sentBy((db) => tasks.coolDownSlot(db, '', 0, 0)), this.#free],
@@ -305,6 +318,16 @@ export class Ledger {
       const series = { ...this.totals.get(scope)?.series }
       for (const [name, by] of Object.entries(added)) series[name] = (series[name] ?? 0) + by
       this.totals.set(scope, { scope, series })
+    }
+    return []
+  }
+
+  readonly #use = (account: string, month: string, amounts: string): Row[] => {
+    if (!this.#hasChanged) return []
+    for (const amount of JSON.parse(amounts) as Omit<Usage, 'account' | 'month'>[]) {
+      const key = [account, month, amount.item, amount.class].join(' ')
+      const quantity = amount.quantity + (this.usage.get(key)?.quantity ?? 0)
+      this.usage.set(key, { account, month, ...amount, quantity })
     }
     return []
   }

@@ -36,6 +36,7 @@ export async function loadCode(root: string) {
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
   const totals = (await load('worker/db/metricTotals.ts')) as typeof import('../../worker/db/metricTotals.ts')
+  const usage = (await load('worker/db/usage.ts')) as typeof import('../../worker/db/usage.ts')
   return {
     JobMonitor: monitor.JobMonitor,
     apply: follow.applyEvent,
@@ -47,5 +48,6 @@ export async function loadCode(root: string) {
     jobs,
     tasks,
     totals,
+    usage,
   }
 }

@@ -17,7 +17,9 @@ const MANY = 200
 
 /** @returns the first difference, or null */
 export async function replay(db: Database, tape: Tape): Promise<string | null> {
-  await db.batch(['slots', 'tasks', 'jobs', 'metric_totals'].map((table) => db.prepare(`DELETE FROM ${table}`)))
+  await db.batch(
+    ['slots', 'tasks', 'jobs', 'metric_totals', 'usage'].map((table) => db.prepare(`DELETE FROM ${table}`)),
+  )
   for (let from = 0; from < tape.length; from += MANY) {
     const entries = tape.slice(from, from + MANY)
     const answers = await db.batch(entries.map(({ sql, values }) => db.prepare(sql).bind(...values)))

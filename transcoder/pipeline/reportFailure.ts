@@ -40,7 +40,7 @@ export async function reportFailure(
     return
   }
   const { cpu_seconds } = meter.usage()
-  const used = cpu_seconds === undefined ? {} : { cpu_seconds }
+  const used = { bytes_read: taskClient.bytesRead, ...(cpu_seconds === undefined ? {} : { cpu_seconds }) }
   const post: FailPost =
     kind === 'failed' || kind === 'heartbeat_lost'
       ? { reason: 'failed', error: toJobError(kind === 'heartbeat_lost' ? HEARTBEAT_LOST : cause, secrets), ...used }

@@ -6,6 +6,8 @@ export interface ResourceUsage {
   /** Since this object was made: this process and all that it started. Absent without /proc. */
   cpu_seconds?: number
   disk_free_bytes?: number
+  /** Of the source and other files of the client. */
+  bytes_read?: number
 }
 
 /** The kernel's USER_HZ, which is the same on all architectures that Linux runs on today. */

@@ -28,6 +28,7 @@ import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { JobLog } from './jobLog.ts'
 import { commitSignal, raceAbort } from './abortSignals.ts'
 import { LOG_MS, reportFailure } from './reportFailure.ts'
+import { usageReport } from './usageReport.ts'
 import { hasStoredPlan, requireMatchingTask, specOf, storedPlanFor, storePlan } from './taskPlan.ts'
 import type { Log } from '../log.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
@@ -103,8 +104,9 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   const progress = new ProgressTracker(
     () => limiter.stats(),
     () => performance.now(),
-    () => meter.usage(),
+    () => ({ ...meter.usage(), bytes_read: taskClient.bytesRead }),
   )
+  const sourceOptions: SourceReaderOptions = { ...context.source, onBytes: (count) => taskClient.countRead(count) }
   const heartbeatAbort = new AbortController()
   const stopHeartbeat = startHeartbeat(
     (post) => taskClient.postProgress(post, heartbeatAbort.signal),
@@ -136,7 +138,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       controller.signal,
       // If the service does not know the attempt, the attempt ends with that answer of the service.
       (reason) => void taskRequest.then(() => controller.abort(reason)).catch(() => undefined),
-      { ...context.source, cacheFile: join(workspace.root, 'seen') },
+      { ...sourceOptions, cacheFile: join(workspace.root, 'seen') },
     )
     cleanups.push(() => loopback.close())
     secrets.push(loopback.secret)
@@ -153,7 +155,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
         outlook: context.outlook,
         logSender,
         inputs: {
-          source: context.source,
+          source: sourceOptions,
           onCleanup: (cleanup) => void cleanups.push(cleanup),
           onSecret: (secret) => void secrets.push(secret),
         },
@@ -401,7 +403,13 @@ async function runPipeline(
       ...(measured[index] ? { media: measured[index] } : {}),
     }))
     const files = [...mediaFiles, ...extracted.objects]
-    if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot() }
+    const usage = usageReport(
+      plan,
+      plan.durationSeconds ?? used.durationSeconds,
+      encoded.map(({ probed }) => probed),
+      segments?.renditions ?? [],
+    )
+    if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot(), usage }
     const packaged = await finalizePackage(
       segments,
       { ...plan, warnings },
@@ -416,7 +424,7 @@ async function runPipeline(
       },
     )
     controller.signal.throwIfAborted()
-    return { ...packaged, progress: progress.snapshot() }
+    return { ...packaged, progress: progress.snapshot(), usage }
   } finally {
     clearTimeout(deadline)
     clearTimeout(deadlineTimer)

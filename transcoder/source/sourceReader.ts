@@ -47,6 +47,8 @@ export interface SourceReaderOptions extends MinimumRateOptions {
   cacheFile?: string
   /** Maximum size of the cache. */
   maxCacheBytes?: number
+  /** Told of all bytes that arrive. */
+  onBytes?: (count: number) => void
 }
 
 /**
@@ -67,6 +69,7 @@ export class SourceReader {
   readonly #stallMs: number
   readonly #minimumRate: MinimumRate
   readonly #cache: ReadCache | null
+  readonly #onBytes: (count: number) => void
   #info: SourceInfo | null = null
   #opening: Promise<SourceInfo> | null = null
   /** The body of the first response, kept for the first reader that starts at byte 0. */
@@ -93,6 +96,7 @@ export class SourceReader {
     this.#retryState = new RetryState({ ...this.#retryPolicy, upstreamMs: options.upstreamMs ?? UPSTREAM_RETRY_MS })
     this.#stallMs = options.stallMs ?? 15_000
     this.#minimumRate = new MinimumRate(options)
+    this.#onBytes = options.onBytes ?? (() => undefined)
     this.#cache = options.cacheFile === undefined ? null : new ReadCache(options.cacheFile, options.maxCacheBytes)
   }
 
@@ -330,6 +334,7 @@ export class SourceReader {
         }
         if (value.length === 0) continue
         this.#retryState.reset()
+        this.#onBytes(value.length)
         const slow = this.#minimumRate.check(performance.now() - began, value.length)
         if (slow !== null) throw this.#fail(slow)
         const chunk = value.length > left ? value.subarray(0, left) : value

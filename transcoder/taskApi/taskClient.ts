@@ -72,6 +72,7 @@ export class TaskClient {
   readonly #retryForMs: number
   readonly #upstreamMs: number
   readonly #connectionRetryMs: number | undefined
+  #bytesRead = 0
 
   constructor(options: TaskClientOptions) {
     this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
@@ -81,6 +82,16 @@ export class TaskClient {
     this.#retryForMs = options.retryForMs ?? MINUTE_MS
     this.#upstreamMs = options.upstreamMs ?? UPSTREAM_RETRY_MS
     this.#connectionRetryMs = options.connectionRetryMs
+  }
+
+  /** Of the source and other files of the client, so far. */
+  get bytesRead(): number {
+    return this.#bytesRead
+  }
+
+  /** For bodies that others read (fetchInput). */
+  countRead(bytes: number): void {
+    this.#bytesRead += bytes
   }
 
   async fetchTask(signal: AbortSignal): Promise<TaskDescription> {
@@ -243,10 +254,12 @@ export class TaskClient {
         if (!response.ok) throw await responseError(response, 'source_unreachable')
         // The body is referenced at once: Node cancels an unread body when its response is garbage-collected.
         const body = (response.body ?? new Blob([]).stream()).values()
+        const count = (bytes: number): void => this.countRead(bytes)
         return await consume(
           (async function* () {
             for await (const chunk of body) {
               stall.reset()
+              count(chunk.length)
               yield chunk
             }
           })(),
@@ -268,7 +281,7 @@ export class TaskClient {
           signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
         })
         if (!response.ok) throw await responseError(response, 'logo_unavailable')
-        return new Uint8Array(await response.arrayBuffer())
+        return await this.#readWhole(response)
       } catch (error) {
         throw toTransient(error, 'logo_unavailable', 'The logo could not be fetched')
       }
@@ -283,11 +296,17 @@ export class TaskClient {
           signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
         })
         if (!response.ok) throw await responseError(response, 'captions_unavailable')
-        return new Uint8Array(await response.arrayBuffer())
+        return await this.#readWhole(response)
       } catch (error) {
         throw toTransient(error, 'captions_unavailable', `Caption file ${index} could not be fetched`)
       }
     })
+  }
+
+  async #readWhole(response: Response): Promise<Uint8Array> {
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    this.countRead(bytes.length)
+    return bytes
   }
 
   #retryPolicy(totalMs: number, upstreamMs?: number): RetryPolicy {

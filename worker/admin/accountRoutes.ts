@@ -4,13 +4,16 @@ import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Account, AccountList } from '#contract/api/administration.ts'
-import { quotas } from '#contract/api/requestBodies.ts'
+import { quotas, spendCap } from '#contract/api/requestBodies.ts'
+import { MAX_LENGTH, MAX_SPEND_CAP } from '#contract/limits.ts'
+import { MICRO } from '#contract/usage/priceList.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findAccount, listAccounts, updateQuotas, type AccountRow } from '../db/accounts.ts'
 import { notFound } from '../http/requestError.ts'
+import { setSpendCap } from '../usage/spendCap.ts'
 import { parseFields } from '../http/validationErrors.ts'
 
 const MAX_BODY = 16 * 1024
@@ -28,7 +31,23 @@ const expectations = {
   weight: { expects: 'a number from 0.01 to 100', minimum: 0.01, maximum: 100 },
 }
 
+const spendExpectations = {
+  spend_cap: {
+    expects: `an amount from 0 to ${MAX_SPEND_CAP} in the currency of USAGE_PRICES, with at most 6 decimals, or null for none`,
+    minimum: 0,
+    maximum: MAX_SPEND_CAP,
+  },
+  spend_webhook_url: {
+    expects: `an http or https address of at most ${MAX_LENGTH.address} characters, or null`,
+    hidden: true,
+  },
+}
+
 const name = z.object({ account: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)) })
+
+const named = zValidator('param', name, (result) => {
+  if (!result.success) throw notFound()
+})
 
 export const accountRoutes = new Hono<AppEnv>()
   .use(authenticate('admin'))
@@ -36,18 +55,18 @@ export const accountRoutes = new Hono<AppEnv>()
     const accounts = (await listAccounts(c.env.DB)).map((row) => publicAccount(c.env, row))
     return c.json({ accounts } satisfies AccountList)
   })
-  .put(
-    '/:account',
-    zValidator('param', name, (result) => {
-      if (!result.success) throw notFound()
-    }),
-    async (c) => {
-      const given = parseFields(quotas, (await readJson(c, MAX_BODY)).value, expectations)
-      const { account } = c.req.valid('param')
-      await updateQuotas(c.env.DB, account, given)
-      return c.json(publicAccount(c.env, await findAccount(c.env.DB, account)))
-    },
-  )
+  .put('/:account', named, async (c) => {
+    const given = parseFields(quotas, (await readJson(c, MAX_BODY)).value, expectations)
+    const { account } = c.req.valid('param')
+    await updateQuotas(c.env.DB, account, given)
+    return c.json(publicAccount(c.env, await findAccount(c.env.DB, account)))
+  })
+  // Apart from the quotas: a request that sets those must not remove a cap that it does not know.
+  .put('/:account/spend-cap', named, async (c) => {
+    const given = parseFields(spendCap, (await readJson(c, MAX_BODY)).value, spendExpectations)
+    await setSpendCap(c.env, c.req.valid('param').account, given)
+    return c.json(publicAccount(c.env, await findAccount(c.env.DB, c.req.valid('param').account)))
+  })
 
 function publicAccount(env: Env, row: AccountRow): Account {
   return {
@@ -56,5 +75,7 @@ function publicAccount(env: Env, row: AccountRow): Account {
     max_running: row.max_running,
     max_stored_upload_bytes: row.max_stored_upload_bytes ?? settings(env).maxStoredUploadBytes,
     weight: row.weight,
+    spend_cap: row.spend_cap === null ? null : row.spend_cap / MICRO,
+    spend_webhook_url: row.spend_webhook_url,
   }
 }

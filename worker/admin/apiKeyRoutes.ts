@@ -10,7 +10,12 @@ import { keyChange, newKey } from '#contract/api/requestBodies.ts'
 import { MAX_LENGTH } from '#contract/limits.ts'
 import { authenticate, hashApiKey } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
-import { webhookUnreadable, openKeyWebhook, sealKeyWebhook, keyWebhookProblem } from '../webhooks/webhookAddress.ts'
+import {
+  webhookUnreadable,
+  openKeyWebhook,
+  sealKeyWebhook,
+  administratorWebhookProblem,
+} from '../webhooks/webhookAddress.ts'
 import type { AppEnv } from '../http/context.ts'
 import { updateApiKey, findApiKey, insertApiKey, listApiKeys, revokeApiKey, type ApiKeyRow } from '../db/apiKeys.ts'
 import { transferUploads } from '../db/uploads.ts'
@@ -98,7 +103,7 @@ function readKeyBody<T extends z.ZodMiniType<{ webhook_url?: string | null | und
   known: FieldExpectations,
 ): z.output<T> {
   const parsed = parseFields(schema, value, known)
-  const problem = keyWebhookProblem(env, parsed.webhook_url ?? null)
+  const problem = administratorWebhookProblem(env, parsed.webhook_url ?? null)
   if (problem) throw validationFailed([problem])
   return parsed
 }

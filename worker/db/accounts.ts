@@ -9,6 +9,10 @@ export interface AccountRow {
   weight: number
   webhook_generation: number
   webhook_rotated_at: number | null
+  /** Millionths of the currency in a month; null = no cap. */
+  spend_cap: number | null
+  /** Notified when most of the cap is spent. */
+  spend_webhook_url: string | null
 }
 
 /** An account without a row has the defaults. */
@@ -23,6 +27,8 @@ export async function findAccount(db: D1Database, account: string): Promise<Acco
       weight: 1,
       webhook_generation: 0,
       webhook_rotated_at: null,
+      spend_cap: null,
+      spend_webhook_url: null,
     }
   )
 }
@@ -44,6 +50,19 @@ export async function updateQuotas(
        SET max_active_jobs = ?2, max_running = ?3, weight = ?4, max_stored_upload_bytes = ?5`,
     [account, quotas.max_active_jobs, quotas.max_running, quotas.weight, quotas.max_stored_upload_bytes],
   )
+}
+
+export function updateSpendCap(
+  db: D1Database,
+  account: string,
+  { spend_cap: cap, spend_webhook_url: url }: Pick<AccountRow, 'spend_cap' | 'spend_webhook_url'>,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO accounts (account, spend_cap, spend_webhook_url) VALUES (?1, ?2, ?3)
+       ON CONFLICT (account) DO UPDATE SET spend_cap = ?2, spend_webhook_url = ?3`,
+    )
+    .bind(account, cap, url)
 }
 
 /** @returns the number of the new secret */

@@ -140,13 +140,18 @@ export interface NewJobRow {
   searchText: string
   /** Maximum number of active jobs of the account, unless its row sets another. */
   maxActive: number
+  /** The same, for what is left of the account's spend cap; null = no such limit. */
+  maxAffordable: number | null
 }
 
+const activeJobLimit = (account: string, fallback: string, affordable: string) =>
+  `min(COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback}), COALESCE(${affordable}, 1e9))`
+
 /** Counted inside the INSERT, and only up to the limit, so that concurrent requests cannot exceed it. */
-const withinActiveJobs = (account: string, fallback: string) => `(
+const withinActiveJobs = (account: string, fallback: string, affordable: string) => `(
     SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE account = ${account} AND finished_at IS NULL
-      LIMIT COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback}))
-  ) < COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback})`
+      LIMIT CAST(${activeJobLimit(account, fallback, affordable)} AS INTEGER))
+  ) < ${activeJobLimit(account, fallback, affordable)}`
 
 /**
  * Inserts the job's row, unless the account has too many active jobs. With an idempotency key, only if the key's row
@@ -158,7 +163,7 @@ export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string
       `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook, input_name, sought)
        SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11, ?13, ?14
        WHERE (?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1))
-         AND ${withinActiveJobs('?2', '?12')}
+         AND ${withinActiveJobs('?2', '?12', '?15')}
        RETURNING id`,
     )
     .bind(
@@ -176,6 +181,7 @@ export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string
       job.maxActive,
       job.inputName,
       job.searchText,
+      job.maxAffordable,
     )
 }
 
@@ -209,10 +215,10 @@ export function insertIdempotency(
   return db
     .prepare(
       `INSERT INTO idempotency (account, key, fingerprint, job_id, warnings, created_at)
-       SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ${withinActiveJobs('?1', '?7')}
+       SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ${withinActiveJobs('?1', '?7', '?8')}
        ON CONFLICT (account, key) DO NOTHING`,
     )
-    .bind(job.account, key, fingerprint, job.jobId, job.warnings, job.now, job.maxActive)
+    .bind(job.account, key, fingerprint, job.jobId, job.warnings, job.now, job.maxActive, job.maxAffordable)
 }
 
 export function findIdempotency(db: D1Database, account: string, key: string) {

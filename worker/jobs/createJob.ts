@@ -14,6 +14,7 @@ import {
 } from '../db/jobs.ts'
 import { settings } from '../env.ts'
 import { findUpload } from '../db/uploads.ts'
+import { spendingLimit } from '../usage/spendCap.ts'
 import { webhookProblem } from '../webhooks/webhookAddress.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
 import { displayInputName, searchTextOf } from '../db/searchText.ts'
@@ -58,8 +59,8 @@ export interface CreatedJobRecord {
 }
 
 /**
- * @throws RequestError 400 for a missing upload or a webhook_url that is not allowed, 409 for an idempotency key that
- * was used for another request
+ * @throws RequestError 400 for a missing upload or a webhook_url that is not allowed, 402 once the account's spend cap is
+ * reached, 409 for an idempotency key that was used for another request
  */
 export async function createJob(env: Env, request: NewJobRequest): Promise<CreatedJobRecord> {
   const { account, config, kind, secrets, warnings, retryOf } = request
@@ -80,6 +81,16 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     if (first) return first
     throw validationFailed(missing.length > 0 || !hook ? missing : [hook])
   }
+  // Dry runs cost nothing.
+  const spending =
+    kind === 'plan'
+      ? null
+      : await spendingLimit(env, account).catch(async (refusal: unknown) => {
+          const first = await findReplayedJob(env, request)
+          if (first) return first
+          throw refusal
+        })
+  if (spending !== null && 'jobId' in spending) return spending
   const upload = uploads[0]?.upload
   const jobId = crypto.randomUUID()
   const inputName = displayInputName(config, upload?.name ?? null)
@@ -98,6 +109,7 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     inputName,
     searchText: searchTextOf(config, inputName),
     maxActive: settings(env).maxActiveJobs,
+    maxAffordable: spending?.maxUnfinished ?? null,
   }
   const key = request.idempotency?.key ?? null
   const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
@@ -111,7 +123,7 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, isReplay: false }
   const first = await findReplayedJob(env, request)
   // Neither the key nor the job was inserted: both INSERTs have the same condition.
-  if (!first) throw tooManyJobs()
+  if (!first) throw (await spending?.refusal()) ?? tooManyJobs()
   return first
 }
 

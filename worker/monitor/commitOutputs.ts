@@ -8,6 +8,7 @@ import { outputProvider } from '#contract/job/jobConfig.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task/protocol.ts'
 import { outputFigures } from '../metrics/outputFigures.ts'
+import { deliveryOf } from '../usage/transitionUsage.ts'
 import { jobErrorFor, storeErrorDetails, fieldFor } from '../storage/jobErrorMapping.ts'
 import { applyEvent, type MonitorHandle } from '../scheduler/applyEvent.ts'
 import { mapConcurrent } from '../util/mapConcurrent.ts'
@@ -88,15 +89,17 @@ export async function commitOutputs(env: Env, task: TaskRow, monitor: MonitorHan
   } catch (error) {
     if (isTransient(error) && Date.now() < job.deadline_at) throw error
     const remaining = sink ? await rollBack(sink, [inStage(2), inStage(1), objects], etagsBefore) : []
-    return fail(commitError(error, remaining))
+    return fail(commitError(error, remaining), record.progress)
   }
+  const figures = outputFigures(record, outputProvider(job.config))
   await applyEvent(
     env,
     ref,
     { type: 'committed', attempt },
     {
       monitor,
-      figures: outputFigures(record, outputProvider(job.config)),
+      figures,
+      delivery: deliveryOf(record, figures.bytes),
       outputs: JSON.stringify(outputs),
       progress: JSON.stringify({ ...record.progress, attempt }),
       warnings: JSON.stringify(mergeWarnings(job.warnings, record.warnings)),
@@ -104,8 +107,9 @@ export async function commitOutputs(env: Env, task: TaskRow, monitor: MonitorHan
   )
   await deleteCommitRecord(env, task.job_id, attempt)
 
-  async function fail(error: JobError): Promise<void> {
-    await applyEvent(env, ref, { type: 'commit_failed', attempt, error }, { monitor })
+  async function fail(error: JobError, progress?: CommitRecord['progress']): Promise<void> {
+    const { cpu_seconds: cpuSeconds, bytes_read: bytesRead } = progress ?? {}
+    await applyEvent(env, ref, { type: 'commit_failed', attempt, error }, { monitor, cpuSeconds, bytesRead })
     await deleteCommitRecord(env, task.job_id, attempt)
   }
 }

@@ -12,6 +12,7 @@ import { settings } from '../env.ts'
 import { CurrentAttempt, type MonitorState, type AttemptState, type MonitoredAttempt } from './currentAttempt.ts'
 import { ProgressSnapshot } from './progressSnapshot.ts'
 import { applyEvent } from '../scheduler/applyEvent.ts'
+import type { AttemptUsed } from '../scheduler/transitionTask.ts'
 import { WriteJournal } from './writeJournal.ts'
 import { Lease } from './lease.ts'
 import { findTask, findTimeline } from '../db/tasks.ts'
@@ -142,15 +143,15 @@ export class JobMonitor extends DurableObject<Env> {
   }
 
   /**
-   * How long the current attempt has been running, in milliseconds, what share of its work it has encoded, and its CPU
-   * time as it last reported it.
+   * How long the current attempt has been running, in milliseconds, what share of its work it has encoded, and what it
+   * has used as it last reported it.
    */
-  async attemptFigures(attempt: number): Promise<{ ranMs: number; share: number; cpuSeconds: number | undefined }> {
+  async attemptFigures(attempt: number): Promise<{ ranMs: number; share: number; used: AttemptUsed }> {
     const since = this.currentAttempt.state?.runningSince
     return {
       ranMs: since ? Date.now() - since : 0,
       share: this.progressSnapshot.reachedBy(attempt),
-      cpuSeconds: this.progressSnapshot.cpuSecondsOf(attempt),
+      used: this.progressSnapshot.usedBy(attempt),
     }
   }
 
@@ -237,8 +238,8 @@ export class JobMonitor extends DurableObject<Env> {
         const due = Math.max(this.lease.expiresAt(leaseMs), task.updated_at + leaseMs)
         if (due > now) return this.scheduleAlarm(due)
         const { attempt } = task
-        const { cpuSeconds, ...figures } = await this.attemptFigures(attempt)
-        await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this, cpuSeconds })
+        const { used, ...figures } = await this.attemptFigures(attempt)
+        await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this, ...used })
         return
       }
       case 'committing':

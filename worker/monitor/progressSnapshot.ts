@@ -48,10 +48,11 @@ export class ProgressSnapshot {
     return latest?.attempt === attempt ? (latest.reached ?? 0) : 0
   }
 
-  /** CPU time of an attempt as it last reported it. */
-  cpuSecondsOf(attempt: number): number | undefined {
+  /** What an attempt used, as it last reported it; undefined = unknown. */
+  usedBy(attempt: number): { cpuSeconds: number | undefined; bytesRead: number | undefined } {
     const latest = this.#latest ?? this.#saved
-    return latest?.attempt === attempt ? latest.cpu_seconds : undefined
+    const own = latest?.attempt === attempt ? latest : null
+    return { cpuSeconds: own?.cpu_seconds, bytesRead: own?.bytes_read }
   }
 
   async #save(live: JobProgress): Promise<void> {

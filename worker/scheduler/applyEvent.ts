@@ -8,6 +8,7 @@ import { transitionTask, type TransitionResult, type TransitionOptions } from '.
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 import { assignSlots } from './assignSlots.ts'
+import { noticesOf } from '../webhooks/spendNoticeDelivery.ts'
 
 /** What a transition needs of the job's monitor. When the monitor is the caller, it passes itself. */
 export interface MonitorHandle {
@@ -23,6 +24,12 @@ export function jobMonitor(env: Env, jobId: string) {
 
 export function webhookScheduler(env: Env, jobId: string) {
   return env.COURIER.get(env.COURIER.idFromName(jobId))
+}
+
+/** Sends the account's webhooks about its spend cap that are due. */
+export async function scheduleSpendNotices(env: Env, account: string): Promise<void> {
+  const name = noticesOf(account)
+  await webhookScheduler(env, name).schedule(name)
 }
 
 /** Applies an event and runs its side effects. A refused event is a result, not an error. */
@@ -51,6 +58,7 @@ export async function applyEvent(
   if (result.task.webhook !== 0 && terminal[result.next.state]) {
     await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))
   }
+  if (result.spendNotices) await logFailure(scheduleSpendNotices(env, result.task.account))
   if (result.timelineChanged) await logFailure(monitor.notifyListeners())
   if (result.effects.includes('schedule')) await logFailure(assignSlots(env))
   log[result.next.state === 'failed' ? 'warn' : 'info'](event.type, {

@@ -27,8 +27,8 @@ export class Transcoder extends DurableObject<Env> {
       },
       // Reported at once instead of after the lease: a failed host, a crash, out of memory.
       attemptLost: async ({ jobId, task: id, attempt }) => {
-        const { cpuSeconds, ...figures } = await jobMonitor(env, jobId).attemptFigures(attempt)
-        await applyEvent(env, { id, jobId }, { type: 'lost', attempt, ...figures }, { cpuSeconds })
+        const { used, ...figures } = await jobMonitor(env, jobId).attemptFigures(attempt)
+        await applyEvent(env, { id, jobId }, { type: 'lost', attempt, ...figures }, used)
       },
     })
     void ctx.blockConcurrencyWhile(() => this.#instance.reattach())

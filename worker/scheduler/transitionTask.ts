@@ -11,9 +11,14 @@ import {
 } from '#contract/task/lifecycle.ts'
 import { webhookEvent } from '#contract/api/webhookMessage.ts'
 import { addTotalsIfChanged } from '../db/metricTotals.ts'
+import { insertSpendNotices } from '../db/spendNotices.ts'
+import { addUsageIfChanged } from '../db/usage.ts'
 import { insertWebhook } from '../db/webhooks.ts'
+import { settings } from '../env.ts'
 import type { OutputFigures } from '../metrics/outputFigures.ts'
 import { transitionTotals } from '../metrics/transitionTotals.ts'
+import { monthOf } from '../usage/month.ts'
+import { priced, transitionUsage, type AttemptUse, type Delivery } from '../usage/transitionUsage.ts'
 import type { JobProgress } from './jobProgress.ts'
 import {
   updateTask,
@@ -45,18 +50,26 @@ export type TransitionResult =
       effects: SideEffect[]
       dueAt: number | null
       /** The timeline has one more event. */ timelineChanged: boolean
+      /** Webhooks about the account's spend cap are due. */ spendNotices: boolean
     }
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' | 'missing'; task: TaskRow | null }
 
-export interface TransitionOptions extends Partial<JobResult> {
+/** Of the attempt that ends; undefined = as its progress says, if that is this attempt's. */
+export interface AttemptUsed {
+  cpuSeconds?: number | undefined
+  /** Of the source and other files of the client. */
+  bytesRead?: number | undefined
+}
+
+export interface TransitionOptions extends Partial<JobResult>, AttemptUsed {
   /** Only for a claim. */
   slot?: number
   /** Read when the job ends without progress of its own: progress reports are not written to D1. */
   lastProgress?: () => Promise<string | null>
-  /** CPU time of the attempt that ends, for /metrics; undefined = that of the progress, if it is this attempt's. */
-  cpuSeconds?: number | undefined
   /** Of a commit, for /metrics. */
   figures?: OutputFigures
+  /** Of a commit, for the usage of the account. */
+  delivery?: Delivery
 }
 
 /** @returns what was decided and written, or why nothing was. Throws only when D1 fails. */
@@ -88,17 +101,26 @@ export async function transitionTask(
       slot: next.state === 'starting' ? (options.slot ?? null) : next.state === 'running' ? task.slot : null,
     }
     const statements: D1PreparedStatement[] = []
+    let noticesAt: number | null = null
     if (effects.includes('take_slot')) {
       statements.push(claimTask(env.DB, id, change), occupySlot(env.DB, id, next.attempt, options.slot ?? -1))
     } else {
       statements.push(updateTask(env.DB, id, change))
+      const used = usedBy(options, progress, task.attempt)
       const totals = transitionTotals(task, event, next, now, {
         code: transitionResult.error?.code ?? null,
-        cpuSeconds: options.cpuSeconds ?? cpuSecondsIn(progress, task.attempt),
+        cpuSeconds: used.cpuSeconds,
         outputs: options.figures ?? null,
       })
-      // Directly behind the change that it counts.
+      const { prices } = settings(env)
+      const usage = priced(transitionUsage(task, event, next, used, options.delivery ?? null), prices)
+      // Directly behind the change that they count: each looks at what the statement before it changed.
       if (!totals.isEmpty) statements.push(addTotalsIfChanged(env.DB, 'jobs', totals.series))
+      if (usage.length > 0) statements.push(addUsageIfChanged(env.DB, task.account, monthOf(now), usage))
+      if (usage.length > 0 && prices !== null) {
+        noticesAt = statements.length
+        statements.push(insertSpendNotices(env.DB, task.account, monthOf(now), prices.currency, now))
+      }
       if (effects.includes('release_slot')) statements.push(releaseSlot(env.DB, id, task.attempt))
       if (effects.includes('cool_down_slot'))
         statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
@@ -117,7 +139,8 @@ export async function transitionTask(
     }
     const webhookType = task.webhook !== 0 ? webhookEvent(jobState(next.state)) : null
     if (webhookType !== null) statements.push(insertWebhook(env.DB, task, next, webhookType, now))
-    const [changed] = await env.DB.batch(statements)
+    const results = await env.DB.batch(statements)
+    const [changed] = results
     if ((changed?.results.length ?? 0) > 0) {
       return {
         ok: true,
@@ -126,6 +149,7 @@ export async function transitionTask(
         effects,
         dueAt: transitionResult.delayMs > 0 ? now + transitionResult.delayMs : null,
         timelineChanged: change.event !== null,
+        spendNotices: noticesAt !== null && (results[noticesAt]?.results.length ?? 0) > 0,
       }
     }
     // A claim also fails when its slot was assigned to another task: the scheduler then chooses again.
@@ -133,8 +157,12 @@ export async function transitionTask(
   }
 }
 
-/** Of a stored progress, if it is that of the attempt. */
-function cpuSecondsIn(progress: string | null, attempt: number): number | null {
+/** As the caller knows it, otherwise as the stored progress says, if that is the attempt's. */
+function usedBy({ cpuSeconds, bytesRead }: AttemptUsed, progress: string | null, attempt: number): AttemptUse {
   const stored = progress === null ? null : (JSON.parse(progress) as Partial<JobProgress>)
-  return stored?.attempt === attempt ? (stored.cpu_seconds ?? null) : null
+  const own = stored?.attempt === attempt ? stored : null
+  return {
+    cpuSeconds: cpuSeconds ?? own?.cpu_seconds ?? null,
+    bytesRead: bytesRead ?? own?.bytes_read ?? null,
+  }
 }

@@ -231,7 +231,8 @@ export const taskApi = new Hono<TaskEnv>()
 
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var
-    const { reason, why, error, warnings, cpu_seconds: cpuSeconds } = await parseBody(c, failPostSchema)
+    const { reason, why, error, warnings, ...post } = await parseBody(c, failPostSchema)
+    const used = { cpuSeconds: post.cpu_seconds, bytesRead: post.bytes_read }
     const before = await findTask(c.env.DB, id)
     if (before?.attempt !== attempt) throw staleAttempt()
     // A final state never changes (I2).
@@ -241,13 +242,8 @@ export const taskApi = new Hono<TaskEnv>()
     const told = error && job ? withRequestField(job.config, error) : error
     const result =
       reason === 'interrupted'
-        ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt, why }, { cpuSeconds })
-        : await applyEvent(
-            c.env,
-            { id, jobId },
-            { type: 'attempt_failed', attempt, error: toJobError(told) },
-            { cpuSeconds },
-          )
+        ? await applyEvent(c.env, { id, jobId }, { type: 'evicted', attempt, why }, used)
+        : await applyEvent(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: toJobError(told) }, used)
     if (!result.ok && result.refusal === 'stale') throw staleAttempt()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })

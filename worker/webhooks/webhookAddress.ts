@@ -14,26 +14,26 @@ import { newestKeyId, unseal, seal } from '../secrets/vault.ts'
 const FIELD = 'webhook_url'
 
 /** @returns null for an address that is allowed, and for a missing one */
-export function webhookProblem(env: Env, address: unknown): Problem | null {
+export function webhookProblem(env: Env, address: unknown, field = FIELD): Problem | null {
   if (typeof address !== 'string' || address === '') return null
   try {
     requireAllowedAddress(address, settings(env))
     return null
   } catch (error) {
     if (!(error instanceof AddressRefusedError)) throw error
-    return { code: 'address_refused', field: FIELD, message: `webhook_url is refused: ${error.message}` }
+    return { code: 'address_refused', field, message: `${field} is refused: ${error.message}` }
   }
 }
 
-/** What is wrong with an address for an API key. */
-export function keyWebhookProblem(env: Env, address: string | null): Problem | null {
+/** What is wrong with an address for an API key, or in another field of an administrator. */
+export function administratorWebhookProblem(env: Env, address: string | null, field = FIELD): Problem | null {
   if (address === null) return null
   const parsed = parseHttp(address)
-  if (parsed.kind === 'invalid') return { code: parsed.code, field: FIELD, message: `webhook_url: ${parsed.message}` }
+  if (parsed.kind === 'invalid') return { code: parsed.code, field, message: `${field}: ${parsed.message}` }
   if (isRedacted(address)) {
-    return { code: 'invalid_value', field: FIELD, message: `webhook_url ${SEND_UNREDACTED}, or leave it out` }
+    return { code: 'invalid_value', field, message: `${field} ${SEND_UNREDACTED}, or leave it out` }
   }
-  return webhookProblem(env, address)
+  return webhookProblem(env, address, field)
 }
 
 /** The columns of a key's row. A query may contain a secret, so the full address is sealed for this key only. */

@@ -16,7 +16,7 @@ import { fromBase64, fromBase64Url, toBase64 } from '../util/encoding.ts'
 const TIMEOUT_MS = 15_000
 /** After a rotation, messages are signed with the previous secret too, so that receivers have time to change. */
 export const SECRET_OVERLAP_MS = 24 * 3600_000
-const MAX_LOGGED_TRIES = 20
+export const MAX_LOGGED_TRIES = 20
 
 /**
  * `whsec_` and 32 bytes in base64. Derived instead of stored, so that the database alone cannot sign. Messages are
@@ -74,15 +74,9 @@ async function deliverWebhook(env: Env, job: Job, row: WebhookRow): Promise<void
 
 async function sendWebhook(env: Env, job: Job, row: WebhookRow): Promise<DeliveryAttempt> {
   const at = Date.now()
-  const tryResult = (status: number | null, error: string | null): DeliveryAttempt => ({
-    at,
-    status,
-    error,
-    milliseconds: Date.now() - at,
-  })
-  try {
-    const url = await webhookAddress(env, job)
-    const body = webhookPayload(row.event, {
+  return sendSigned(env, { id: row.id, account: job.account, at }, async () => ({
+    url: await webhookAddress(env, job),
+    body: webhookPayload(row.event, {
       id: job.id,
       jobId: job.job_id,
       state: job.state,
@@ -93,14 +87,31 @@ async function sendWebhook(env: Env, job: Job, row: WebhookRow): Promise<Deliver
       metadata: job.config.metadata ?? {},
       createdAt: job.created_at,
       finishedAt: job.finished_at ?? at,
-    })
+    }),
+  }))
+}
+
+/** One try, which is never repeated here. A message that cannot be made is a failed try. */
+export async function sendSigned(
+  env: Env,
+  { id, account, at }: { id: string; account: string; at: number },
+  message: () => Promise<{ url: string; body: string }>,
+): Promise<DeliveryAttempt> {
+  const tryResult = (status: number | null, error: string | null): DeliveryAttempt => ({
+    at,
+    status,
+    error,
+    milliseconds: Date.now() - at,
+  })
+  try {
+    const { url, body } = await message()
     const seconds = Math.floor(at / 1000)
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'Splicepoint-Webhooks/1',
-      'webhook-id': row.id,
+      'webhook-id': id,
       'webhook-timestamp': String(seconds),
-      'webhook-signature': await signatures(env, await findAccount(env.DB, job.account), row.id, seconds, body),
+      'webhook-signature': await signatures(env, await findAccount(env.DB, account), id, seconds, body),
     }
     const init = { method: 'POST', headers, body }
     // Redirects are not followed: the signed message is meant for the given address.

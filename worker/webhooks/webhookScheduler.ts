@@ -1,6 +1,8 @@
-// In charge of: when a job's webhooks are sent: an alarm. One Durable Object per job that has webhooks.
-// Not in charge of: sending (webhookDelivery.ts). All durable state is in D1; the reconciler restarts a lost scheduler.
+// In charge of: when webhooks are sent: an alarm. One Durable Object per job that has webhooks, and per account that has
+// webhooks about its spend cap.
+// Not in charge of: sending (webhookDelivery.ts, spendNoticeDelivery.ts). All durable state is in D1; the reconciler restarts a lost scheduler.
 import { DurableObject } from 'cloudflare:workers'
+import { accountOfNotices, deliverDueNotices } from './spendNoticeDelivery.ts'
 import { deliverDueWebhooks } from './webhookDelivery.ts'
 
 /** The alarm fires again after this time if a try dies before it sets the next alarm. */
@@ -10,9 +12,10 @@ export class Courier extends DurableObject<Env> {
   /** In memory only: it matters only to a delivery that is running in the same memory. */
   private scheduleCount = 0
 
-  async schedule(jobId: string): Promise<void> {
+  /** @param owner a job's backend id, or an account's name of `noticesOf` */
+  async schedule(owner: string): Promise<void> {
     this.scheduleCount++
-    await Promise.all([this.ctx.storage.put('job', jobId), this.ctx.storage.setAlarm(Date.now())])
+    await Promise.all([this.ctx.storage.put('job', owner), this.ctx.storage.setAlarm(Date.now())])
   }
 
   /** For a diagnosis: true if nothing is stored here. */
@@ -21,14 +24,15 @@ export class Courier extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const jobId = await this.ctx.storage.get<string>('job')
-    if (jobId === undefined) return
+    const owner = await this.ctx.storage.get<string>('job')
+    if (owner === undefined) return
+    const account = accountOfNotices(owner)
     await this.ctx.storage.setAlarm(Date.now() + CRASH_RETRY_MS)
     let countBefore: number
     let next: number | null
     do {
       countBefore = this.scheduleCount
-      next = await deliverDueWebhooks(this.env, jobId)
+      next = account === null ? await deliverDueWebhooks(this.env, owner) : await deliverDueNotices(this.env, account)
       // Repeated if `schedule` was called meanwhile: the rows that were read may be older than that call.
     } while (countBefore !== this.scheduleCount)
     if (next !== null) return this.ctx.storage.setAlarm(next)

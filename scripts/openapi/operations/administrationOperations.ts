@@ -3,6 +3,7 @@
 import * as example from '../examples.ts'
 import { schemaRef, stringSchema } from '../schemaParts.ts'
 import { body, json, type OperationTable } from './operation.ts'
+import { usageQuery, usageTable } from './usageOperations.ts'
 
 const admin = (rest: string, options = ''): string => `curl -u "$ADMIN_KEY:" ${options}"$BASE${rest}"`
 
@@ -92,6 +93,28 @@ export const administrationOperations: OperationTable = {
     answers: json('Account', example.account),
     errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
     curl: admin('/api/v0/accounts/me', `-X PUT ${body(example.quotas)}`),
+  },
+  'PUT /api/v0/accounts/{account}/spend-cap': {
+    id: 'setSpendCap',
+    summary: 'Set the spend cap of an account',
+    description:
+      'Replaces the cap and the address that is notified at 80 % and 100 % of it. Once the cap is spent, new jobs of the account are refused until the next month begins (UTC); accepted jobs continue. Needs a price list (USAGE_PRICES).',
+    auth: 'admin',
+    body: { type: 'application/json', schema: schemaRef('SpendCap'), example: example.spendCap },
+    answers: json('Account', example.account),
+    errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
+    curl: admin('/api/v0/accounts/me/spend-cap', `-X PUT ${body(example.spendCap)}`),
+  },
+  'GET /api/v0/usage/accounts': {
+    id: 'listUsage',
+    summary: 'Read the usage of all accounts',
+    description: 'Returns what all accounts used in a month, with its cost by the price list of the operator.',
+    auth: 'admin',
+    query: usageQuery,
+    answers: json('UsageOfAccounts', example.usageOfAccounts),
+    others: [usageTable],
+    errors: ['invalid_request'],
+    curl: admin('/api/v0/usage/accounts?month=2026-11&format=csv'),
   },
   'POST /api/v0/vault/rotate': {
     id: 'rotateVault',

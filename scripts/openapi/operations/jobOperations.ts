@@ -25,7 +25,14 @@ export const jobOperations: OperationTable = {
     headers: idempotency,
     body: { type: 'application/json', schema: schemaRef('Job'), example: example.job },
     answers: json('Created', example.created),
-    errors: ['invalid_request', 'idempotency_conflict', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
+    errors: [
+      'invalid_request',
+      'spend_cap_reached',
+      'idempotency_conflict',
+      'too_large',
+      'unsupported_media_type',
+      'quota_exceeded',
+    ],
     curl: jobs('', body(example.job)),
   },
   'GET /api/v0/job': {
@@ -107,6 +114,7 @@ export const jobOperations: OperationTable = {
     answers: json('Created', example.retried),
     errors: [
       'invalid_request',
+      'spend_cap_reached',
       'not_found',
       'idempotency_conflict',
       'job_active',

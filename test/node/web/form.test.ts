@@ -323,7 +323,15 @@ describe('the terms of a key', () => {
 
 test('a quota equal to the service default is left out, so that saving another one does not store it', () => {
   const defaults = { max_active_jobs: 100, max_stored_upload_bytes: 1e12 }
-  const own = { account: 'a', max_active_jobs: 100, max_running: 3, max_stored_upload_bytes: 5e9, weight: 1 }
+  const own = {
+    account: 'a',
+    max_active_jobs: 100,
+    max_running: 3,
+    max_stored_upload_bytes: 5e9,
+    weight: 1,
+    spend_cap: null,
+    spend_webhook_url: null,
+  }
   expect(quotaFormValues(own, defaults)).toEqual({ max_running: 3, max_stored_upload_bytes: 5 })
   expect(quotaBody({ max_stored_upload_bytes: 0.5, weight: 2 })).toEqual({ max_stored_upload_bytes: 5e8, weight: 2 })
 })

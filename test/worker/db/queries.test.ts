@@ -32,6 +32,7 @@ const jobRow = (jobId: string, priority = 0): NewJobRow => ({
   retryOf: null,
   webhook: null,
   maxActive: 1e6,
+  maxAffordable: null,
   inputName: 'x',
   searchText: '',
 })

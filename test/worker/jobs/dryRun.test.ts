@@ -179,6 +179,8 @@ test('the migration keeps the tasks, their indexes and their foreign key', async
     'marks',
     'upload_tokens',
     'presets',
+    'usage',
+    'spend_notices',
   ]
   const names = [...ofJobs, 'jobs', ...others]
   for (const name of names) await env.DB.prepare(`DROP TABLE ${name}`).run()

@@ -58,6 +58,7 @@ async function insert(account: string, count: number, priority = 0): Promise<voi
       inputName: 'film.mp4',
       searchText: 'film.mp4',
       maxActive: 10_000,
+      maxAffordable: null,
     }
     statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, 'transcode'))
   }
@@ -308,6 +309,8 @@ test('accounts need the admin scope, and only known quotas are accepted', async 
     max_running: 2,
     max_stored_upload_bytes: null,
     weight: 1,
+    spend_cap: null,
+    spend_webhook_url: null,
   })
 })
 

@@ -30,7 +30,14 @@ async function load(): Promise<Loaded> {
   const live = keys.filter((key: Key) => key.revoked_at === null)
   const names = new Set(['default', ...own.map(({ account }) => account), ...keys.map(({ account }) => account)])
   const accounts = [...names].toSorted().map((account) => ({
-    ...(own.find((each) => each.account === account) ?? { account, ...defaults, max_running: null, weight: 1 }),
+    ...(own.find((each) => each.account === account) ?? {
+      account,
+      ...defaults,
+      max_running: null,
+      weight: 1,
+      spend_cap: null,
+      spend_webhook_url: null,
+    }),
     keys: live.filter((key) => key.account === account).length,
   }))
   return { accounts, defaults }

@@ -15,6 +15,8 @@ const advice: Readonly<Record<string, string>> = {
   rate_limited: 'Wait a moment. This page continues by itself.',
   quota_exceeded:
     'Wait until running jobs end, delete uploads you no longer need, or close other pages on the same job.',
+  spend_cap_reached:
+    'Ask your administrator to raise the spend cap of the account, or wait for the next month. Dry runs are allowed.',
   gone: 'The upload has expired. Choose the file again to start over.',
   unsupported_version: 'Update the upload client: this service supports version 1.0.0 of tus.',
   locked: 'Another page is uploading the same file. Close it, or wait for it to finish.',
