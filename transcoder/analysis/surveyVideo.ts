@@ -1,6 +1,6 @@
-// In charge of: listing the packets of a source's video for a copy: times, sizes, key frames, parameter sets. The source is
-// read once; nothing is decoded.
-// Not in charge of: what follows (plan/copy/).
+// In charge of: listing the packets of a source's video for a copy: times, sizes, key frames, parameter sets. Nothing is
+// decoded. The source is read once, unless its index says the same.
+// Not in charge of: reading the index (surveyIndex.ts), what follows (plan/copy/).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { Readable } from 'node:stream'
 import { createInterface } from 'node:readline'
@@ -14,21 +14,15 @@ import { videoCodecOfSource } from '../plan/codecs.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
-
-/** NAL unit types of IDR pictures and of sequence parameter sets (ITU-T H.264, table 7-1; H.265, table 7-1). */
-const NAL_UNITS: Readonly<Record<string, { idr: string; parameters: string }>> = {
-  h264: { idr: '5', parameters: '7' },
-  hevc: { idr: '19-20', parameters: '33' },
-}
-/** A day at 50 frames per second. The lists of more frames would fill the memory: their source is not copied. */
-const MAX_FRAMES = 4_500_000
-
-/** More are as bad as this many. */
-const MAX_PARAMETER_SETS = 100
+import type { LoopbackServer } from '../source/loopbackServer.ts'
+import { MAX_FRAMES, MAX_PARAMETER_SETS, NAL_UNIT_TYPES } from './nalUnitTypes.ts'
+import { surveyIndex } from './surveyIndex.ts'
 
 interface Options {
   cwd: string
   signal?: AbortSignal
+  /** Reads bytes of the source; null = only all of them, in order. */
+  ranges?: Pick<LoopbackServer, 'open' | 'readRange'> | null
 }
 
 /** null = the job copies no video, or the source could not be read. */
@@ -40,9 +34,15 @@ export async function surveyVideo(
 ): Promise<VideoSurvey | null> {
   const { video } = media
   if (video === null || !spec.video.some(({ copy }) => copy) || videoCodecOfSource(video.codec) === null) return null
-  const units = NAL_UNITS[video.codec]
   // Without ffmpeg's own clock, which would start with the streams that this run reads.
   const startSeconds = outputStartSeconds(spec, media)
+  const { ranges = null, ...places } = options
+  const hasIndex = media.formats.includes('mov') && (video.codec === 'h264' || video.codec === 'hevc')
+  if (ranges !== null && hasIndex) {
+    const found = await surveyIndex(ranges, startSeconds, options.signal ?? new AbortController().signal)
+    if (found !== null) return found
+  }
+  const units = video.codec === 'h264' || video.codec === 'hevc' ? NAL_UNIT_TYPES[video.codec] : undefined
   const list = (pipe: number, filter: string[]): string[] => [
     ...['-map', videoSpecifier(usedPids(media)), '-c', 'copy', '-copyinkf', ...filter],
     ...['-f', 'framecrc', `pipe:${FIRST_PIPE_FD + pipe}`],
@@ -57,7 +57,7 @@ export async function surveyVideo(
     ...(units === undefined
       ? []
       : [
-          ...list(1, ['-bsf:v', `filter_units=pass_types=${units.idr}`]),
+          ...list(1, ['-bsf:v', `filter_units=pass_types=${units.idr.join('|')}`]),
           ...list(2, ['-bsf:v', `filter_units=pass_types=${units.parameters}`]),
         ]),
   ]
@@ -75,7 +75,7 @@ export async function surveyVideo(
         ]),
   ]
   const { ended, code } = await runFfmpeg(engine, args, {
-    ...options,
+    ...places,
     purpose: 'list the frames of the source',
     pipeReaders: readers,
     limits: { cpuSeconds: 0 },

@@ -282,7 +282,8 @@ async function runPipeline(
       const preview = () => postPreview(attempt, task, probed)
       if (ranges) void sideTasks.run(async () => encryptionChecked.then(preview, () => undefined))
       // Both read the source; one that is read in order allows one connection only.
-      const listing = (): Promise<VideoSurvey | null> => surveyVideo(engine, loopback.url, { spec, media }, scratchDirs)
+      const listing = (): Promise<VideoSurvey | null> =>
+        surveyVideo(engine, loopback.url, { spec, media }, { ...scratchDirs, ranges: ranges ? loopback : null })
       const early = ranges ? listing() : null
       early?.catch(() => undefined) // reported where it is awaited
       const [detailed] = await Promise.all([

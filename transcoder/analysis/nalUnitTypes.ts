@@ -1,0 +1,22 @@
+// In charge of: the NAL unit types that a survey of a video looks for, and the limits of its lists (ITU-T H.264, table 7-1;
+// H.265, table 7-1).
+
+interface NalUnitTypes {
+  /** Of the first byte of a unit. */
+  typeOf: (header: number) => number
+  isSlice: (type: number) => boolean
+  idr: readonly number[]
+  /** Sequence parameter sets. */
+  parameters: number
+}
+
+export const NAL_UNIT_TYPES: Readonly<Record<'h264' | 'hevc', NalUnitTypes>> = {
+  h264: { typeOf: (header) => header & 31, isSlice: (type) => type >= 1 && type <= 5, idr: [5], parameters: 7 },
+  hevc: { typeOf: (header) => (header >> 1) & 63, isSlice: (type) => type < 32, idr: [19, 20], parameters: 33 },
+}
+
+/** A day at 50 frames per second. The lists of more frames would fill the memory: their source is not copied. */
+export const MAX_FRAMES = 4_500_000
+
+/** More are as bad as this many. */
+export const MAX_PARAMETER_SETS = 100
