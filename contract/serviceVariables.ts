@@ -57,6 +57,7 @@ export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
     isValid: (text) => /^[^\s/@:]+:\d{1,5}$/.test(text) || /^\[[\da-f:.]+\]:\d{1,5}$/i.test(text),
   }),
   TRANSCODER_URLS: listOf({ ...origin, expects: 'http addresses without a path, separated by commas' }),
+  TRANSCODER_REGISTRATION: oneOf('1'),
   MAX_SLOTS: wholeFrom(1),
   LEASE_SECONDS: {
     expects: 'a number above 0',

@@ -1,8 +1,11 @@
 // In charge of: wiring the transcoder together, and shutting it down in order.
 // Not in charge of: any step of the work.
+import { randomBytes } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { ControlServer } from './server/controlServer.ts'
 import { stdoutLog as log } from './log.ts'
+import { findOwnAddress } from './registration/ownAddress.ts'
+import { Registrar } from './registration/registrar.ts'
 import { readSettings } from './settings.ts'
 
 // Media chunks are short-lived: a young generation that does not grow frees them soon (2 GiB through the loopback
@@ -20,6 +23,10 @@ const HARD_EXIT_MS = 25_000
 
 try {
   const settings = readSettings(process.env)
+  const { registration } = settings
+  const instance = randomBytes(16).toString('base64url')
+  let registrar: Registrar | null = null
+  const stopped = new AbortController()
   const listening = Promise.withResolvers<void>()
   // Listening needs neither ffmpeg nor the modules that use it: both are prepared afterwards.
   const preparing = listening.promise.then(async () => {
@@ -32,11 +39,14 @@ try {
   engine.catch(() => undefined) // reported below, and by every attempt that waits for it
   const control = new ControlServer({
     ...settings,
+    instance,
     engine: preparing.then((prepared) => ({ version: prepared.engine.version, sandbox: prepared.sandbox })),
     log,
     run: async (request, controller, outlook) => {
       const { runTask } = await import('./pipeline/runTask.ts')
-      await runTask(request, { engine, settings, log, controller, outlook })
+      // The service may know itself by an address that does not exist on this machine.
+      const taskApiUrl = registration?.serviceUrl ?? request.task_api_url
+      await runTask({ ...request, task_api_url: taskApiUrl }, { engine, settings, log, controller, outlook })
     },
   })
 
@@ -44,18 +54,29 @@ try {
   let signals = 0
   const stop = (signal: string): void => {
     signals++
+    stopped.abort()
     log.info('stopping', { signal, signals })
     if (signals > 1) control.hurry()
     const lastMs = signals > 1 ? HARD_EXIT_MS : settings.drainSeconds * 1000 + HARD_EXIT_MS
     setTimeout(() => process.exit(1), lastMs).unref()
     // The startup checks remove their own files before the process exits.
-    if (signals === 1)
-      void Promise.allSettled([control.stop(settings.drainSeconds), preparing]).then(() => process.exit())
+    if (signals === 1) {
+      const ended = Promise.allSettled([control.stop(settings.drainSeconds), preparing])
+      // Before the attempt has ended: no other one is sent here meanwhile.
+      registrar?.renew()
+      void ended.then(() => registrar?.leave()).then(() => process.exit())
+    }
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
 
-  const url = await control.listen()
+  const url = await control.listen(
+    settings.host ?? (await findOwnAddress(registration?.serviceUrl ?? '', log, stopped.signal)),
+  )
+  if (registration !== null) {
+    const report = () => control.report()
+    registrar = new Registrar({ ...registration, listenUrl: url, instance, version: settings.version, log, report })
+  }
   const announce = (transcoder: 'listening' | 'ready'): void => {
     // Milliseconds since the process started.
     const line = { transcoder, url, pid: process.pid, after_ms: Math.round(performance.now()) }
@@ -70,6 +91,7 @@ try {
       await control.close()
     },
   )
+  if (process.exitCode === undefined) registrar?.start()
 } catch (error) {
   fail(error)
 }

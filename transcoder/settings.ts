@@ -2,16 +2,20 @@
 // Not in charge of: finding ffmpeg (ffmpeg/locate.ts).
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { MIN_TRANSCODER_SECRET, TRANSCODER_ID, transcoderOrigin } from '#contract/task/registration.ts'
 import { isLogLevel, LOG_LEVELS } from '#contract/logLevels.ts'
 import type { Pricing } from './plan/estimate/costModel.ts'
 import { listMachine, listPrices } from './plan/estimate/costConstants.ts'
 
 export interface Settings {
-  host: string
+  /** null = the address of the route to the service (registration/ownAddress.ts). */
+  host: string | null
   /** 0 = any free port. */
   port: number
   /** Shared secret that requests to /run and /cancel must carry; null = none required. */
   secret: string | null
+  /** null = the service knows this transcoder by its address (TRANSCODER_URLS), or is its parent process. */
+  registration: RegistrationSettings | null
   workDir: string
   /**
    * Threads for each codec; 0 = ffmpeg decides, which is right if the machine reports its real number of processors.
@@ -28,6 +32,17 @@ export interface Settings {
   machine: Pricing['machine']
   /** US dollars; estimates are computed with them. */
   prices: Pricing['prices']
+}
+
+/** For a transcoder that registers itself at a service. */
+export interface RegistrationSettings {
+  /** Origin of the service as seen from here; the task API is below it. */
+  serviceUrl: string
+  secret: string
+  /** null = host name and port. */
+  id: string | null
+  /** Where the service reaches this transcoder; null = where it listens. */
+  advertiseUrl: string | null
 }
 
 /** As large as the disk of the largest container. */
@@ -51,10 +66,12 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   if (keepWork !== '0' && keepWork !== '1') throw new Error(`KEEP_WORK must be 0 or 1, not "${keepWork}".`)
   // Node's own number respects the CPU quota on some systems, ffmpeg's never does: the lower of the two counts.
   const threads = Math.min(availableThreads(cpus().length, readCpuMax()), availableParallelism())
+  const registration = readRegistration(env)
   return {
-    host: env['HOST'] || '127.0.0.1',
+    host: env['HOST'] || (registration === null ? '127.0.0.1' : null),
     port,
     secret: env['TRANSCODER_SECRET'] || null,
+    registration,
     workDir: env['WORK_DIR'] || tmpdir(),
     threads,
     maxUnknownSizeBytes,
@@ -63,6 +80,35 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     version: env['SPLICEPOINT_VERSION'] || readOwnVersion(),
     ...readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
   }
+}
+
+function readRegistration(env: Readonly<Record<string, string | undefined>>): RegistrationSettings | null {
+  const origin = (name: string, example: string): string | null => {
+    const text = env[name]
+    if (!text) return null
+    const found = transcoderOrigin(text)
+    if (found === null) throw new Error(`${name} must be an address without a path, like ${example}, not "${text}".`)
+    return found
+  }
+  const advertiseUrl = origin('TRANSCODER_ADVERTISE_URL', 'http://10.0.0.5:8788')
+  const serviceUrl = origin('SERVICE_URL', 'https://video.example.com')
+  const id = env['TRANSCODER_ID'] || null
+  if (id !== null && !TRANSCODER_ID.test(id))
+    throw new Error(
+      `TRANSCODER_ID must have 1 to 64 letters, digits, dots, underscores and hyphens, and begin with a letter or a digit, not "${id}".`,
+    )
+  if (serviceUrl === null) {
+    const alone = [advertiseUrl && 'TRANSCODER_ADVERTISE_URL', id && 'TRANSCODER_ID'].find((name) => name !== null)
+    if (alone)
+      throw new Error(`${alone} needs SERVICE_URL: the address of the service where this transcoder registers.`)
+    return null
+  }
+  const secret = env['TRANSCODER_SECRET'] ?? ''
+  if (secret.length < MIN_TRANSCODER_SECRET)
+    throw new Error(
+      `TRANSCODER_SECRET must have ${MIN_TRANSCODER_SECRET} characters or more, the same as at the service of SERVICE_URL.`,
+    )
+  return { serviceUrl, secret, id, advertiseUrl }
 }
 
 /** The image and a checkout both have package.json beside the transcoder's directory. */

@@ -9,6 +9,8 @@ import { dashboardRoutes, notFoundPage } from './service/dashboardRoutes.ts'
 import { accountRoutes } from './admin/accountRoutes.ts'
 import { archiveRoutes } from './delivery/archiveRoutes.ts'
 import { taskApi } from './taskApi/taskRoutes.ts'
+import { transcoderRoutes } from './admin/transcoderRoutes.ts'
+import { registrationRoutes } from './transcoders/registrationRoutes.ts'
 import { jobRoutes } from './jobs/jobRoutes.ts'
 import { apiKeyRoutes } from './admin/apiKeyRoutes.ts'
 import { metricsRoutes } from './service/metricsRoutes.ts'
@@ -87,6 +89,7 @@ export const app = new Hono<AppEnv>({ getPath: routedPath })
   .route('/api/v0/keys', apiKeyRoutes)
   .route('/api/v0/accounts', accountRoutes)
   .route('/api/v0/usage', usageRoutes)
+  .route('/api/v0/transcoders', transcoderRoutes)
   .route('/api/v0/webhooks', webhookRoutes)
   .route('/api/v0/vault', vaultRoutes)
   .route('/api/v0/diagnosis', diagnosisRoutes)
@@ -98,6 +101,8 @@ export const app = new Hono<AppEnv>({ getPath: routedPath })
   .route('/a', archiveRoutes)
   .route('/s', sharedPageRoutes)
   .route('/', dashboardRoutes)
+  // In front of the tasks, whose tokens are others.
+  .route('/task/transcoders', registrationRoutes)
   .route('/', taskApi as unknown as Hono<AppEnv>)
 
 /** For a path that supports other methods: 405 (RFC 9110, 15.5.6). Middleware does not count as a route. */

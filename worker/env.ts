@@ -1,5 +1,6 @@
 // In charge of: reading environment variables into typed values. Secrets are not included; units are part of the names.
 // Not in charge of: which values are valid (contract/serviceVariables.ts), what a setting does.
+import { MIN_TRANSCODER_SECRET } from '#contract/task/registration.ts'
 import type { LogLevel } from '#contract/logLevels.ts'
 import { isValidVariable, variableProblems, variableText } from '#contract/serviceVariables.ts'
 import { parsePriceList, type PriceList } from '#contract/usage/priceList.ts'
@@ -14,7 +15,7 @@ declare global {
   interface Env {
     /** Proves to the local egress proxy that a request comes from this service. */
     INTERNAL_TOKEN?: string
-    /** Shared with the local transcoders, so that only this service can start work there. */
+    /** Shared with transcoders that are not containers: only this service can start work there, and only they can register. */
     TRANSCODER_SECRET?: string
     /** The platform's own rate limit, if wrangler.toml binds one. */
     RATE_LIMIT?: RateLimit
@@ -30,8 +31,11 @@ export interface Settings {
   egress: 'platform' | 'pinned' | 'listed'
   /** host:port pairs in private networks that clients' addresses may reach. */
   allowPrivateHosts: ReadonlySet<string>
-  /** Local transcoders; empty = Cloudflare Containers. */
+  /** listed: those of TRANSCODER_URLS. registered: those that registered themselves. */
+  transcoders: 'containers' | 'listed' | 'registered'
+  /** Empty unless they are listed. */
   transcoderUrls: readonly string[]
+  /** Of containers or listed transcoders; transcoders/capacity.ts counts registered ones. */
   maxSlots: number
   /** Address of the task API for transcoders. */
   taskApiUrl: string
@@ -74,17 +78,28 @@ function priceList(text: string): PriceList | null {
   return parsed === null || 'problem' in parsed ? null : parsed
 }
 
+function registrationProblems(env: Env, urls: readonly string[]): string[] {
+  return [
+    ...(urls.length > 0 ? ['TRANSCODER_URLS must be empty with TRANSCODER_REGISTRATION'] : []),
+    ...((env.TRANSCODER_SECRET ?? '').length < MIN_TRANSCODER_SECRET
+      ? [`TRANSCODER_SECRET must have ${MIN_TRANSCODER_SECRET} characters or more with TRANSCODER_REGISTRATION`]
+      : []),
+  ]
+}
+
 const cache = new WeakMap<object, Settings>()
 
 export function settings(env: Env): Settings {
   const known = cache.get(env)
   if (known) return known
   const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/\/+$/, ''))
-  const problems = variableProblems({ ...env })
+  const isRegistered = variableText(env.TRANSCODER_REGISTRATION) === '1'
+  const problems = [...variableProblems({ ...env }), ...(isRegistered ? registrationProblems(env, transcoderUrls) : [])]
   const made: Settings = {
     problems,
     egress: env.EGRESS === 'pinned' || env.EGRESS === 'listed' ? env.EGRESS : 'platform',
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
+    transcoders: isRegistered ? 'registered' : transcoderUrls.length > 0 ? 'listed' : 'containers',
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : (numberOf(env, 'MAX_SLOTS') ?? 1),
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).

@@ -1,6 +1,6 @@
 // In charge of: the Worker's log: one JSON line for each event, with its time, its level, and the request and the job
 // that it belongs to.
-// Not in charge of: what is logged. Callers never pass tokens, addresses of clients or bodies.
+// Not in charge of: what is logged. Callers never pass tokens, addresses from jobs or bodies.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isLogged, type LogLevel } from '#contract/logLevels.ts'
 

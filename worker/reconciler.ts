@@ -1,8 +1,10 @@
 // In charge of: the cron run of every minute: finds tasks, jobs and webhooks that nothing else watches any more, and
 // removes expired data.
 // Not in charge of: the normal case (alarms of monitors, events of containers).
+import { log } from './log.ts'
 import { jobFilesPrefix } from './storage/objectKeys.ts'
 import { applyEvent, webhookScheduler, jobMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
+import { FORGOTTEN_MS } from '#contract/task/registration.ts'
 import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
 import {
   deleteOldJobs,
@@ -16,6 +18,7 @@ import { listOverdueJobs } from './db/jobs.ts'
 import { deleteExpiredShares } from './db/shares.ts'
 import { listUnattendedTasks } from './db/tasks.ts'
 import { listAccountsWithOverdueNotices } from './db/spendNotices.ts'
+import { deleteSilentTranscoders } from './db/transcoders.ts'
 import { listOverdueWebhooks } from './db/webhooks.ts'
 import { deleteExpiredUploadTokens } from './db/uploadTokens.ts'
 import { deleteUpload, listExpiredUploads } from './db/uploads.ts'
@@ -53,6 +56,8 @@ export async function reconcile(env: Env): Promise<void> {
       undelivered.push({ task: task.id, attempt: task.attempt })
     }
   }
+  for (const id of await deleteSilentTranscoders(env.DB, now - FORGOTTEN_MS))
+    log.warn('transcoder forgotten', { transcoder: id })
   if (undelivered.length > 0) await env.QUEUE.sendBatch(undelivered.map((body) => ({ body })))
   await assignSlots(env)
   for (const jobId of await listOverdueWebhooks(env.DB, now - WEBHOOK_OVERDUE_MS, BATCH)) {

@@ -170,13 +170,15 @@ function durableObjects(config: Table): CheckOutcome {
     : ok(Object.keys(CLASSES).join(', '))
 }
 
-const transcoderUrls = (config: Table): string => text(table(config['vars'])['TRANSCODER_URLS'])
+/** Empty = Cloudflare Containers. */
+const ownTranscoders = (config: Table): string =>
+  ['TRANSCODER_URLS', 'TRANSCODER_REGISTRATION'].find((name) => text(table(config['vars'])[name]) !== '') ?? ''
 const container = (config: Table): Table | undefined =>
   tables(config['containers']).find((one) => one['class_name'] === CLASSES['TRANSCODER'])
 
 function containers(config: Table): CheckOutcome {
   const found = container(config)
-  if (transcoderUrls(config) !== '') return ok('TRANSCODER_URLS lists your own transcoders.')
+  if (ownTranscoders(config) !== '') return ok(`${ownTranscoders(config)}: your own transcoders.`)
   if (!found) {
     return fault(
       'No [[containers]] has class_name = "Transcoder": nothing would run a job.',
@@ -209,7 +211,7 @@ function containers(config: Table): CheckOutcome {
 
 function slots(config: Table): CheckOutcome {
   const found = container(config)
-  if (transcoderUrls(config) !== '' || !found) return ok('As many as TRANSCODER_URLS lists.')
+  if (ownTranscoders(config) !== '' || !found) return ok('As many as there are transcoders of your own.')
   const instances = text(found['max_instances'])
   const most = text(table(config['vars'])['MAX_SLOTS'])
   const remedy = 'Set both to the number of jobs that may run at once.'
@@ -225,7 +227,7 @@ function slots(config: Table): CheckOutcome {
 
 function rollouts(config: Table): CheckOutcome {
   const seconds = text(container(config)?.['rollout_active_grace_period'])
-  if (transcoderUrls(config) !== '' || !container(config)) return ok('No Cloudflare Containers are used.')
+  if (ownTranscoders(config) !== '' || !container(config)) return ok('No Cloudflare Containers are used.')
   return Number(seconds || 0) > 0
     ? ok(`A rollout does not stop a container in its first ${seconds} s; later it has the time of its drain.`)
     : warning(
@@ -243,7 +245,7 @@ function variables(config: Table): CheckOutcome {
     return warning(`EGRESS is "${value('EGRESS')}".`, 'On Cloudflare: EGRESS = "platform".')
   }
   const filled = ['ALLOW_PRIVATE_HOSTS', 'API_KEY', 'TASK_API_URL'].filter((name) => value(name) !== '')
-  if (filled.length > 0 && transcoderUrls(config) === '') {
+  if (filled.length > 0 && ownTranscoders(config) === '') {
     return warning(
       `${filled.join(', ')} ${filled.length > 1 ? 'are' : 'is'} not empty.`,
       'Leave it empty in production.',

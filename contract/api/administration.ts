@@ -58,6 +58,30 @@ export type Account = z.infer<typeof account>
 export const accountList = z.object({ accounts: z.array(account) })
 export type AccountList = z.infer<typeof accountList>
 
+const transcoder = z.object({
+  id: z.string(),
+  slot: count,
+  url: z.string().describe('Where the service reaches it.'),
+  state: z
+    .enum(['ready', 'draining', 'lost', 'unreachable', 'incompatible'])
+    .describe(
+      'ready = it can be given jobs, or has one. lost = it has not registered for 30 s. incompatible = another protocol.',
+    ),
+  problem: z.string().nullable().describe('Why it is given no job.'),
+  version: z.string(),
+  protocol: count,
+  ffmpeg: z.string().nullable(),
+  registered_at: time.describe('When this process registered for the first time.'),
+  seen_at: time,
+  job: id.nullable().describe('The job that it has.'),
+})
+
+export const transcoderList = z.object({
+  transcoders: z.array(transcoder),
+  protocol: count.describe('The protocol that the service needs.'),
+})
+export type TranscoderList = z.infer<typeof transcoderList>
+
 /** When the secret that signs webhooks was created. */
 export const webhookSecret = z.object({ rotated_at: time.nullable(), previous_valid_until: time.nullable() })
 export type WebhookSecret = z.infer<typeof webhookSecret>
@@ -90,9 +114,11 @@ export const health = z.object({
   slots: count,
   starts_failing: count.describe('Waiting jobs whose start has failed three or more times in a row.'),
   transcoders_silent: count.describe(
-    'How many of TRANSCODER_URLS do not answer; 0 with containers, which start when they are needed.',
+    'How many of TRANSCODER_URLS do not answer, or how many of the registered ones are lost, unreachable or incompatible; 0 with containers, which start when they are needed.',
   ),
-  transcoders: z.enum(['local', 'containers']),
+  transcoders: z
+    .enum(['local', 'registered', 'containers'])
+    .describe('local = those of TRANSCODER_URLS; registered = those that registered themselves.'),
   egress: z.string(),
 })
 export type Health = z.infer<typeof health>

@@ -44,7 +44,7 @@ export const diagnosis = z.object({
     max_active_jobs: count,
     max_stored_upload_bytes: count.nullable(),
     requests_per_minute: count.nullable(),
-    transcoders: z.enum(['local', 'containers']),
+    transcoders: z.enum(['local', 'registered', 'containers']),
   }),
   cron: z.object({ last_ended_at: time.nullable() }),
   slots: z.array(slotFacts).describe('At most 32.'),

@@ -29,10 +29,16 @@ export const FAMILIES = {
   build_info: gauge(['version', 'commit'], 'Always 1; the labels name what runs.'),
   jobs_active: gauge(['state'], 'Jobs that have not ended, by state.'),
   queue_age_seconds: gauge([], 'Age of the oldest waiting job.'),
-  slots: gauge([], 'Maximum number of transcoders that run at the same time.'),
+  slots: gauge(
+    [],
+    'Maximum number of transcoders that run at the same time; of registered ones, those that can take a job.',
+  ),
   slots_busy: gauge([], 'Transcoders that are running.'),
   starts_failing: gauge([], 'Waiting jobs whose start has failed three or more times in a row.'),
-  transcoders_silent: gauge([], 'Transcoders of TRANSCODER_URLS that do not answer.'),
+  transcoders_silent: gauge(
+    [],
+    'Transcoders of TRANSCODER_URLS that do not answer, or registered ones that cannot be used.',
+  ),
   transcoder_disk_free_bytes: gauge(['slot'], 'Free bytes of the work directory of a busy transcoder.'),
   webhooks: gauge(['state'], 'Webhook deliveries that wait for their next try, or have failed for good.'),
   database_read_seconds: gauge([], 'Duration of the database reads of this scrape.'),

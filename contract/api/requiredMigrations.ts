@@ -18,5 +18,6 @@ export const REQUIRED_MIGRATIONS = [
   '0014_failed_start_count.sql',
   '0015_lost_attempts.sql',
   '0016_metric_totals.sql',
+  '0017_transcoders.sql',
   '0018_usage.sql',
 ] as const

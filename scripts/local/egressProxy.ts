@@ -28,8 +28,11 @@ export interface EgressOptions {
   allowPrivateHosts: ReadonlySet<string>
   /** Proves that a request comes from the service itself. */
   internalToken: string
-  /** Where the service's own requests may go, even to private addresses. */
-  internalOrigins: readonly string[]
+  /**
+   * Where the service's own requests may go, even to private addresses. any: transcoders register their addresses, and
+   * only those are called with the token.
+   */
+  internalOrigins: readonly string[] | 'any'
   /** By `host:port`: the place to connect to instead, over http and with unchanged requests. Set by the operator. */
   connectTo?: ReadonlyMap<string, string>
   /** Resolves all addresses of a name. Default: the system's resolver; tests replace it. */
@@ -96,7 +99,8 @@ const notReturned = /^(connection|keep-alive|proxy-connection|te|trailer|transfe
 
 function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incoming> {
   const resolve = options.resolve ?? ((hostname: string) => dns.lookup(hostname, { all: true, verbatim: true }))
-  const internalOrigins = new Set(options.internalOrigins.map((origin) => new URL(origin).origin))
+  const { internalOrigins } = options
+  const ownOrigins = internalOrigins === 'any' ? null : new Set(internalOrigins.map((origin) => new URL(origin).origin))
   const policy = { egress: 'pinned', allowPrivateHosts: options.allowPrivateHosts } as const
 
   async function checkedAddresses(hostname: string, allowed: boolean): Promise<LookupAddress[]> {
@@ -147,7 +151,8 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
 
   function isOwn(request: Outgoing, url: URL): boolean {
     const token = request.headers.find(([name]) => name.toLowerCase() === INTERNAL_HEADER)?.[1]
-    return token !== undefined && internalOrigins.has(url.origin) && timingSafeEqualText(token, options.internalToken)
+    const isListed = ownOrigins === null ? /^https?:$/.test(url.protocol) : ownOrigins.has(url.origin)
+    return token !== undefined && isListed && timingSafeEqualText(token, options.internalToken)
   }
 
   return async (request) => {
@@ -253,7 +258,8 @@ export function createEgressHandler(
   options: EgressOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const send = makeSend(options)
-  const internalHosts = new Set(options.internalOrigins.map((origin) => new URL(origin).host))
+  const { internalOrigins } = options
+  const internalHosts = new Set(internalOrigins === 'any' ? [] : internalOrigins.map((origin) => new URL(origin).host))
   return async (request, response) => {
     const stop = new AbortController()
     response.once('close', () => {

@@ -72,25 +72,27 @@ export class LocalService {
 
   /** @throws Error with a message for people. Call `stop` to end what was started before the error */
   async start(): Promise<RunningService> {
-    const { inherited, engine: enginePaths, apiKey, remote } = this.#settings
+    const { inherited, engine: enginePaths, apiKey, registrationSecret, remote } = this.#settings
     const state = await openStateDirectory(this.#settings.stateDir)
     this.#lock = await acquireStateLock(state.path, state.runDir)
-    const front = new ReverseProxy(state.socket, { trustProxy: this.#settings.trustProxy })
+    const front = new ReverseProxy(state.socket, { trustedProxies: this.#settings.trustedProxies })
     const baseUrl = await this.#openPort(front)
     await killOrphans([processMarker(state.runDir), `unix:${state.socket}`], this.#report)
-    const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null
+    const engine =
+      remote === null && this.#settings.transcoders > 0 ? await locateEngine({ ...inherited, ...enginePaths }) : null
     if (engine !== null) this.#step(`ffmpeg ${engine.version}: ${engine.ffmpeg}`)
     await mkdir(this.#settings.workDir, { recursive: true })
     keepNewestLogs(this.#wranglerLogs, this.#settings.logLimits.files)
     const stored = await loadStoredSecrets(state.path)
     const secrets = { ...stored, ...(apiKey === null ? {} : { API_KEY: apiKey }) }
-    const run = { ...createRunSecrets(), ...(remote === null ? {} : { TRANSCODER_SECRET: remote.secret }) }
+    const secret = remote?.secret ?? registrationSecret
+    const run = { ...createRunSecrets(), ...(secret === null ? {} : { TRANSCODER_SECRET: secret }) }
 
     this.#abortIfStopped()
     const migrated = applyMigrations(state.path, this.#wranglerEnv(), this.#stopped.signal)
     this.#migrating = migrated.catch(() => undefined)
-    const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run))
-    this.#step(`transcoders: ${transcoderUrls.join(', ')}`)
+    const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run, baseUrl))
+    this.#step(`transcoders: ${transcoderUrls.join(', ') || 'those that register'}`)
     await migrated
     this.#step(`database: ${state.path}`)
     this.#abortIfStopped()
@@ -161,13 +163,14 @@ export class LocalService {
 
   /** The port stays open while the service runs, even while the Worker restarts. */
   async #openPort(front: ReverseProxy): Promise<string> {
-    const { port } = this.#settings
+    const { host, port } = this.#settings
     try {
-      const taken = await front.listen(port)
+      const taken = await front.listen(port, host)
       this.#front = front
-      return `http://127.0.0.1:${taken}`
+      return `http://${ownHost(host)}:${taken}`
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
+      if (code === 'EADDRNOTAVAIL') throw new Error(`HOST=${host} is no address of this machine.`, { cause: error })
       const why = code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${code})`
       throw new Error(`Port ${port} ${why}. Choose another (PORT=8080 npm start) or any free one (PORT=0 npm start).`, {
         cause: error,
@@ -175,8 +178,8 @@ export class LocalService {
     }
   }
 
-  async #startTranscoders(state: StateDirectory, run: RunSecrets): Promise<string[]> {
-    const { transcoders, inherited, engine, workDir, drainSeconds, logLevel } = this.#settings
+  async #startTranscoders(state: StateDirectory, run: RunSecrets, baseUrl: string): Promise<string[]> {
+    const { registrationSecret, transcoders, inherited, engine, workDir, drainSeconds, logLevel } = this.#settings
     // Any free port at first, then always the same: the Worker knows the transcoder by its address.
     const ports = Array.from({ length: transcoders }, () => '0')
     this.#transcoders = ports.map(
@@ -193,6 +196,8 @@ export class LocalService {
             WORK_DIR: workDir,
             DRAIN_SECONDS: String(drainSeconds),
             LOG_LEVEL: logLevel,
+            // Like those on other machines, so that one list has them all.
+            ...(registrationSecret === null ? {} : { SERVICE_URL: baseUrl, TRANSCODER_ID: `local-${index}` }),
             NODE_COMPILE_CACHE: COMPILED,
             MALLOC_ARENA_MAX: '2',
           }),
@@ -223,8 +228,9 @@ export class LocalService {
       connectTo,
       leaseSeconds,
       logLevel,
+      registrationSecret,
       remote,
-      trustProxy,
+      trustedProxies,
     } = this.#settings
     const start: WorkerStart = {
       socket: state.socket,
@@ -235,11 +241,14 @@ export class LocalService {
         EGRESS: 'pinned',
         LOG_LEVEL: logLevel,
         COMMIT: await currentCommit(),
-        TRANSCODER_URLS: transcoderUrls.join(','),
+        ...(registrationSecret === null
+          ? { TRANSCODER_URLS: transcoderUrls.join(',') }
+          : { TRANSCODER_REGISTRATION: '1' }),
         TASK_API_URL: remote?.taskApiUrl ?? baseUrl,
         ALLOW_PRIVATE_HOSTS: allowPrivateHosts,
         ...(publicUrl === null ? {} : { BASE_URL: publicUrl }),
-        ...(trustProxy ? { TRUST_PROXY: '1' } : {}),
+        // The reverse proxy passes on only the headers of those.
+        ...(trustedProxies === 'all' || trustedProxies.length > 0 ? { TRUST_PROXY: '1' } : {}),
         ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
       },
       allowPrivateHosts: allowPrivateHosts
@@ -248,7 +257,7 @@ export class LocalService {
         .filter((host) => host !== ''),
       connectTo,
       internalToken: run.INTERNAL_TOKEN,
-      internalOrigins: transcoderUrls,
+      internalOrigins: registrationSecret === null ? transcoderUrls : 'any',
     }
     this.#worker = new SupervisedProcess<WorkerReady>({
       name: 'worker',
@@ -295,4 +304,11 @@ export class LocalService {
     this.#logs.push(log)
     return log
   }
+}
+
+/** Where this machine reaches a service that listens on that address. */
+function ownHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
 }

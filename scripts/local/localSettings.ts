@@ -1,8 +1,11 @@
 // In charge of: reading the local service's environment variables, once, into a typed value.
 // Not in charge of: secrets (localSecrets.ts), the effect of a setting.
 import { tmpdir } from 'node:os'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { MIN_TRANSCODER_SECRET } from '#contract/task/registration.ts'
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '#contract/logLevels.ts'
+import { parseTrustedProxies, type TrustedProxies } from './proxy/clientAddress.ts'
 import type { LogLimits } from './processes/processLog.ts'
 
 /** Root of the source tree, which contains wrangler.toml. */
@@ -25,13 +28,18 @@ export interface RemoteTranscoders {
 }
 
 export interface LocalSettings {
+  /** The address to listen on. */
+  host: string
   /** 0 = any free port. */
   port: number
   /** Absolute path of everything permanent: database, objects, queues, secrets, logs. */
   stateDir: string
   /** Scratch space of the transcoders. */
   workDir: string
+  /** 0 only if others register. */
   transcoders: number
+  /** Transcoders on other machines register themselves with this secret; null = none may. */
+  registrationSecret: string | null
   /** Transcoders that were started elsewhere, for example in containers; null = they are started here. */
   remote: RemoteTranscoders | null
   /** A given API key; null = one is generated and stored. */
@@ -42,8 +50,8 @@ export interface LocalSettings {
   connectTo: [from: string, to: string][]
   /** The service's address for clients, without a trailing slash; null = as in each request. */
   baseUrl: string | null
-  /** Trust the forwarding headers of a reverse proxy in front of the service. */
-  trustProxy: boolean
+  /** Whose forwarding headers are believed: addresses and networks; 'all' = every peer; empty = nobody's. */
+  trustedProxies: TrustedProxies
   /** Passed on if set. */
   leaseSeconds: string | null
   /** How long a running attempt may continue when the service stops, if that is enough to finish it. */
@@ -72,17 +80,22 @@ export function readSettings(
   const leaseSeconds = env['LEASE_SECONDS'] || null
   if (leaseSeconds !== null && !(Number(leaseSeconds) > 0))
     throw invalidSetting('LEASE_SECONDS', 'a number above 0', env)
+  const remote = remoteTranscoders(env)
+  const registrationSecret = remote === null ? secretForRegistration(env) : null
+  const host = hostAddress(env)
   return {
+    host,
     port: whole(env, 'PORT', defaults.port, 0, 65_535),
     stateDir,
     workDir: env['WORK_DIR'] ? resolve(STARTED_FROM, env['WORK_DIR']) : resolve(stateDir, 'work'),
-    transcoders: whole(env, 'TRANSCODERS', 1, 1, 64),
-    remote: remoteTranscoders(env),
+    transcoders: whole(env, 'TRANSCODERS', 1, registrationSecret === null ? 1 : 0, 64),
+    registrationSecret,
+    remote,
     apiKey: apiKey(env),
     allowPrivateHosts: env['ALLOW_PRIVATE_HOSTS'] ?? '',
     connectTo: connectTo(env),
     baseUrl: publicAddress(env),
-    trustProxy: whole(env, 'TRUST_PROXY', 0, 0, 1) === 1,
+    trustedProxies: trustedProxies(env, host),
     leaseSeconds,
     drainSeconds: whole(env, 'DRAIN_SECONDS', 5, 0, 86_400),
     logLevel: logLevel(env),
@@ -125,7 +138,7 @@ function remoteTranscoders(env: Environment): RemoteTranscoders | null {
   }
   const secret = env['TRANSCODER_SECRET'] ?? ''
   // The secret permits starting work on the transcoder. Generated ones have 43 characters.
-  if (secret.length < 32)
+  if (secret.length < MIN_TRANSCODER_SECRET)
     throw new Error(
       'TRANSCODER_SECRET must have 32 characters or more, the same as at the transcoders of TRANSCODER_URLS.',
     )
@@ -134,6 +147,39 @@ function remoteTranscoders(env: Environment): RemoteTranscoders | null {
     secret,
     taskApiUrl: env['TASK_API_URL'] ? origin(env['TASK_API_URL'], 'TASK_API_URL') : null,
   }
+}
+
+function secretForRegistration(env: Environment): string | null {
+  const secret = env['TRANSCODER_SECRET'] || null
+  if (secret !== null && secret.length < MIN_TRANSCODER_SECRET)
+    throw new Error(
+      `TRANSCODER_SECRET must have ${MIN_TRANSCODER_SECRET} characters or more, the same as at the transcoders that register themselves.`,
+    )
+  return secret
+}
+
+function hostAddress(env: Environment): string {
+  const host = (env['HOST'] || '127.0.0.1').replace(/^\[(.*)\]$/, '$1')
+  if (isIP(host) === 0)
+    throw invalidSetting('HOST', 'an address of this machine, like 127.0.0.1, 10.0.0.1 or 0.0.0.0', env)
+  return host
+}
+
+function trustedProxies(env: Environment, host: string): TrustedProxies {
+  const isAll = whole(env, 'TRUST_PROXY', 0, 0, 1) === 1
+  const named = parseTrustedProxies(env['TRUSTED_PROXIES'] ?? '')
+  if (named === null)
+    throw invalidSetting(
+      'TRUSTED_PROXIES',
+      'addresses and networks, like 127.0.0.1,10.0.0.0/24, separated by commas',
+      env,
+    )
+  if (isAll && named.length > 0) throw new Error('Set TRUST_PROXY or TRUSTED_PROXIES, not both.')
+  if (isAll && !/^(127\.|::1$)/.test(host))
+    throw new Error(
+      `TRUST_PROXY=1 believes everyone who reaches ${host}. Name the proxies instead: TRUSTED_PROXIES=10.0.0.2 (docs/operating.md).`,
+    )
+  return isAll ? 'all' : named
 }
 
 function connectTo(env: Environment): [from: string, to: string][] {

@@ -17,7 +17,7 @@ export interface WorkerStart {
   allowPrivateHosts: string[]
   connectTo: [from: string, to: string][]
   internalToken: string
-  internalOrigins: string[]
+  internalOrigins: string[] | 'any'
 }
 
 export interface WorkerReady {

@@ -54,6 +54,7 @@ export const answerShapes = {
   AccountUsage: usages.accountUsage,
   Usage: usages.usage,
   UsageOfAccounts: usages.usageOfAccounts,
+  TranscoderList: administration.transcoderList,
   VaultRotation: administration.vaultRotation,
   Limits: like(publishedLimits({ maxActiveJobs: 1, maxStoredUploadBytes: null, requestsPerMinute: null })),
   Key: administration.key,

@@ -1,6 +1,8 @@
 // In charge of: an example of each answer and each error, made by the functions that make the real ones where possible.
 // The tests run each command of the reference and compare the answers with these examples.
 import { VERSION } from '#contract/version.ts'
+import type { TranscoderList } from '#contract/api/administration.ts'
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { Preset, Share, UploadToken } from '#contract/api/answers.ts'
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
@@ -271,6 +273,24 @@ export const usage = {
   months: ['2026-11'],
 }
 export const usageOfAccounts = { month: '2026-11', accounts: [accountUsage] }
+export const transcoders = {
+  transcoders: [
+    {
+      id: 'encoder-1-8788',
+      slot: 0,
+      url: 'http://10.0.0.5:8788',
+      state: 'ready',
+      problem: null,
+      version: VERSION,
+      protocol: TASK_PROTOCOL,
+      ffmpeg: '7.1',
+      registered_at: AT,
+      seen_at: iso(60),
+      job: 42,
+    },
+  ],
+  protocol: TASK_PROTOCOL,
+} satisfies TranscoderList
 export const rotation = {
   key_id: 'k2',
   resealed: 12,

@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Registration } from '#contract/task/registration.ts'
 import { runRequestSchema, TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
 import { drain, type DrainableAttempt } from './drain.ts'
 import { AttemptAbort } from '../errors.ts'
@@ -23,10 +24,11 @@ export interface EngineInfo {
 }
 
 export interface ControlServerOptions {
-  host: string
   port: number
   secret: string | null
   version: string
+  /** Of this process, so that the service can tell it from another one at the same address. */
+  instance: string
   /** An attempt that arrives earlier is accepted, and waits for this. Rejects if ffmpeg cannot be used. */
   engine: Promise<EngineInfo>
   run: RunAttempt
@@ -68,8 +70,8 @@ export class ControlServer {
     })
   }
 
-  async listen(): Promise<string> {
-    this.#server.listen(this.#options.port, this.#options.host)
+  async listen(host: string): Promise<string> {
+    this.#server.listen(this.#options.port, host)
     await once(this.#server, 'listening')
     const { address, port, family } = this.#server.address() as AddressInfo
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
@@ -82,6 +84,11 @@ export class ControlServer {
   stop(seconds: number): Promise<void> {
     this.#stopping ??= this.#stop(seconds)
     return this.#stopping
+  }
+
+  /** For the registration at the service. */
+  report(): Pick<Registration, 'state' | 'ffmpeg'> {
+    return { state: this.#stopping === null ? 'ready' : 'draining', ffmpeg: this.#engine?.version ?? null }
   }
 
   /** Stops waiting: the running attempt is given back now. */
@@ -212,6 +219,7 @@ export class ControlServer {
       state: this.#state(),
       ...(current ? { task_id: current.task_id, attempt: current.attempt } : {}),
       version: this.#options.version,
+      instance: this.#options.instance,
       ffmpeg: this.#engine?.version ?? null,
       ...(this.#engine?.sandbox === undefined ? {} : { sandbox: this.#engine.sandbox }),
       ...(this.#unusable === null ? {} : { error: this.#unusable }),

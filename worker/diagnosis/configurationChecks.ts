@@ -45,7 +45,7 @@ export function checkVault(env: Env): Promise<Check> {
   })
 }
 
-export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHosts }: Settings): Promise<Check> {
+export function checkEgress(env: Env, { egress, transcoders, allowPrivateHosts }: Settings): Promise<Check> {
   const hosts = [...allowPrivateHosts].join(', ')
   return runCheck('egress', '', (): CheckOutcome => {
     if (egress === 'pinned' && !env.INTERNAL_TOKEN) {
@@ -54,7 +54,7 @@ export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHost
         'Set EGRESS = "platform" in wrangler.toml and deploy.',
       )
     }
-    if (egress === 'listed' && transcoderUrls.length === 0) {
+    if (egress === 'listed' && transcoders === 'containers') {
       return warning(
         `EGRESS is "listed": jobs reach ${hosts === '' ? 'no host' : `only ${hosts}`}.`,
         'On Cloudflare set EGRESS = "platform", unless that is what you want.',
@@ -73,19 +73,21 @@ export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHost
 /** @param origin of the request, as the client called it */
 export function checkSettings(env: Env, settings: Settings, origin: string): Promise<Check> {
   return runCheck('settings', '', (): CheckOutcome => {
-    const { baseUrl, transcoderUrls } = settings
+    const { baseUrl, transcoders } = settings
     if (baseUrl !== null && new URL(baseUrl).origin !== origin) {
       return warning(
         `BASE_URL is ${baseUrl}, but this request came to ${origin}; download links use BASE_URL.`,
         'This is correct behind a proxy or with a second domain. Otherwise correct BASE_URL, or leave it empty.',
       )
     }
-    if (env.API_KEY && transcoderUrls.length === 0) {
+    if (env.API_KEY && transcoders === 'containers') {
       return warning(
         'API_KEY is set: this key is not in the list of keys, has no quotas and cannot be revoked.',
         'Leave API_KEY empty in production and issue keys (docs/operating.md, "A key").',
       )
     }
-    return ok(`${settings.maxSlots} slots, a lease of ${settings.leaseMs / 1000} s.`)
+    return ok(
+      `${transcoders === 'registered' ? 'Registered transcoders' : `${settings.maxSlots} slots`}, a lease of ${settings.leaseMs / 1000} s.`,
+    )
   })
 }

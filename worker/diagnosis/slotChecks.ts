@@ -1,4 +1,5 @@
-// In charge of: checking the transcoder of each slot: the container of its Durable Object, or one of TRANSCODER_URLS.
+// In charge of: checking the transcoder of each slot: the container of its Durable Object, one of TRANSCODER_URLS, or
+// one that registered itself.
 // Starts none.
 // Not in charge of: giving them work (scheduler/dispatch.ts).
 import type { Check, SlotFacts } from '#contract/api/diagnosis.ts'
@@ -8,19 +9,27 @@ import { listKnownSlots } from '../db/tasks.ts'
 import { fault, ok, skipped, warning } from '#contract/api/checkOutcome.ts'
 import { runCheck } from './runCheck.ts'
 import { readTranscoderHealth } from '../scheduler/containerHealth.ts'
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
+import { SILENT_MS } from '#contract/task/registration.ts'
+import { listTranscoders } from '../db/transcoders.ts'
+import { askHealth } from '../transcoders/transcoderRequest.ts'
 
 const MAX_SLOTS_SHOWN = 32
+const MAX_REGISTERED = 1000
 const ANSWER_MS = 5_000
 
 type SlotHealth = Pick<SlotFacts, 'running' | 'transcoder'> & { error: string | null }
 
 export interface SlotReport {
   facts: SlotFacts[]
+  /** How many jobs can run at once. */
+  capacity: number
   check: Check
 }
 
 export async function checkSlots(env: Env, settings: Settings): Promise<SlotReport> {
-  const local = settings.transcoderUrls.length > 0
+  if (settings.transcoders === 'registered') return checkRegistered(env)
+  const local = settings.transcoders === 'listed'
   const numbers = Array.from({ length: Math.min(settings.maxSlots, MAX_SLOTS_SHOWN) }, (_, slot) => slot)
   const known = await listKnownSlots(env.DB, Date.now()).catch(() => [])
   const busy = new Set(known.filter((slot) => slot.busy === 1).map(({ k }) => k))
@@ -28,7 +37,34 @@ export async function checkSlots(env: Env, settings: Settings): Promise<SlotRepo
     numbers.map((slot) => (local ? localTranscoderHealth(env, settings, slot) : containerHealth(env, slot))),
   )
   const facts = asked.map(({ running, transcoder }, slot) => ({ slot, busy: busy.has(slot), running, transcoder }))
-  return { facts, check: await summarizeSlots(asked, local) }
+  return { facts, capacity: settings.maxSlots, check: await summarizeSlots(asked, local) }
+}
+
+/** What they reported themselves: the list is checked with every registration. */
+async function checkRegistered(env: Env): Promise<SlotReport> {
+  const rows = await listTranscoders(env.DB, MAX_REGISTERED).catch(() => [])
+  const since = Date.now() - SILENT_MS
+  const isReady = (row: (typeof rows)[number]): boolean =>
+    row.state === 'ready' && row.protocol === TASK_PROTOCOL && row.seen_at >= since
+  const facts = rows.slice(0, MAX_SLOTS_SHOWN).map((row) => ({
+    slot: row.slot,
+    busy: row.task !== null,
+    running: row.seen_at >= since,
+    transcoder: { state: row.seen_at < since ? 'lost' : row.state, version: row.version, ffmpeg: row.ffmpeg ?? '' },
+  }))
+  const ready = rows.filter(isReady)
+  const check = await runCheck('transcoders', '', () => {
+    const start = 'Start one with SERVICE_URL and TRANSCODER_SECRET (docs/operating.md).'
+    if (rows.length === 0) return fault('No transcoder has registered.', start)
+    const away = rows.filter((row) => !isReady(row) && row.state !== 'draining')
+    const [first] = away
+    const text = `${ready.length} of ${rows.length} registered transcoders can take jobs.`
+    if (first === undefined) return ready.length > 0 ? ok(text) : fault(text, start)
+    const why = first.seen_at < since ? 'it has not registered for 30 s' : (first.problem ?? first.state)
+    const remedy = 'GET /api/v0/transcoders lists them; the log of a transcoder says why it is not used.'
+    return (ready.length > 0 ? warning : fault)(`${text} ${first.id}: ${why}`, remedy)
+  })
+  return { facts, capacity: ready.length, check }
 }
 
 /** Jobs that wait although slots are free. */
@@ -77,10 +113,7 @@ async function containerHealth(env: Env, slot: number): Promise<SlotHealth> {
 
 async function localTranscoderHealth(env: Env, { transcoderUrls }: Settings, slot: number): Promise<SlotHealth> {
   try {
-    const response = await fetch(`${transcoderUrls[slot]}/health`, {
-      headers: env.INTERNAL_TOKEN ? { 'x-splicepoint-internal': env.INTERNAL_TOKEN } : {},
-      signal: AbortSignal.timeout(ANSWER_MS),
-    })
+    const response = await askHealth(env, transcoderUrls[slot] ?? '', ANSWER_MS)
     return { running: true, transcoder: await readTranscoderHealth(response), error: null }
   } catch (error) {
     return { running: false, transcoder: null, error: String(error) }

@@ -44,7 +44,9 @@ export const observeRequest = createMiddleware<AppEnv>(async (c, next) => {
     if (account !== undefined) noteInLog({ account })
     if (jobId !== undefined) noteInLog({ job: jobId })
     const level: LogLevel = status >= 500 ? 'error' : FREQUENT.has(`${method} ${route}`) ? 'debug' : 'info'
-    log[level]('request', { method, route, status, ms: Math.round(seconds * 1000), attempt })
+    // Set by Cloudflare, or by the reverse proxy of a service on one's own server; a client's own is dropped by both.
+    const client = c.req.header('cf-connecting-ip')
+    log[level]('request', { method, route, status, ms: Math.round(seconds * 1000), client, attempt })
     countInIsolate(c.env, `${method} ${route}`, (totals) =>
       totals
         .add('http_requests_total', { method, route, status: `${Math.floor(status / 100)}xx` })

@@ -1,8 +1,8 @@
 // In charge of: giving free slots to waiting tasks.
 // Not in charge of: the order of tasks (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
 import { transitionTask } from './transitionTask.ts'
-import { settings } from '../env.ts'
 import { listKnownSlots, listWaitingTasks } from '../db/tasks.ts'
+import { listSlots } from '../transcoders/capacity.ts'
 
 /** Queue message: which attempt to start. Delivered at least once; a repeated or late one has no effect (I11). */
 export interface StartMessage {
@@ -33,12 +33,11 @@ export async function assignSlotsSoon(env: Env): Promise<void> {
 /** Starts as many waiting tasks as there are free slots. Safe to call at any time and concurrently. */
 export async function assignSlots(env: Env): Promise<void> {
   const now = Date.now()
-  const known = await listKnownSlots(env.DB, now)
+  const [slots, known] = await Promise.all([listSlots(env, now), listKnownSlots(env.DB, now)])
   const taken = new Set(known.map(({ k }) => k))
-  const free: number[] = []
-  for (let k = 0; k < settings(env).maxSlots; k++) if (!taken.has(k)) free.push(k)
+  const free = slots.filter((k) => !taken.has(k))
   // Slots whose last start failed come last, so that a retry gets another container if there is one.
-  const doubtful = known.filter(({ k, busy }) => busy === 0 && k < settings(env).maxSlots).map(({ k }) => k)
+  const doubtful = known.filter(({ k, busy }) => busy === 0 && slots.includes(k)).map(({ k }) => k)
   if (free.length + doubtful.length === 0) {
     fullUntil = now + FULL_BACKOFF_MS
     return

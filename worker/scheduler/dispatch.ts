@@ -1,4 +1,5 @@
-// In charge of: handing an attempt to a transcoder: a container in production, one of TRANSCODER_URLS locally.
+// In charge of: handing an attempt to a transcoder: a container in production, one of TRANSCODER_URLS, or one that registered
+// itself.
 // Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
 import { TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
 import { settings } from '../env.ts'
@@ -6,6 +7,8 @@ import type { StartRefusal } from './containerInstance.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
 import { createAttemptToken } from '../secrets/attemptToken.ts'
+import { markUnreachable } from '../db/transcoders.ts'
+import { postToTranscoder, transcoderUrl } from '../transcoders/transcoderRequest.ts'
 
 /** A local transcoder answers at once, but may first wait up to 5 s for the end of a cancelled attempt. */
 const LOCAL_TIMEOUT_MS = 10_000
@@ -46,40 +49,41 @@ export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRef
         scheduler.wait(startMs + ANSWER_MS).then(() => late),
       ])
     }
-    const response = await postToTranscoder(env, slot, '/run', request)
-    if (response.status === 202) return null
-    return { reason: 'refused', detail: `it answered ${response.status}: ${(await response.text()).slice(0, 200)}` }
+    return await startAt(env, slot, await transcoderUrl(env, slot), request)
   } catch (error) {
     return { reason: 'no_answer', detail: String(error) }
   }
+}
+
+async function startAt(env: Env, slot: number, url: string, request: RunRequest): Promise<StartRefusal | null> {
+  let detail: string
+  try {
+    const response = await postToTranscoder(env, url, '/run', request, LOCAL_TIMEOUT_MS)
+    if (response.status === 202) return null
+    const text = (await response.text()).slice(0, 200)
+    // Written by the local egress, in place of an answer.
+    if (!response.headers.has('x-egress-failed'))
+      return { reason: 'refused', detail: `it answered ${response.status}: ${text}` }
+    detail = text
+  } catch (error) {
+    detail = String(error)
+  }
+  await markUnreachable(env.DB, slot, url, `The service could not start an attempt at ${url}: ${detail}`)
+  return { reason: 'no_answer', detail }
 }
 
 /** Best effort: the reply to the next heartbeat, within a second, also tells the attempt to stop. */
 export async function cancelAttempt(env: Env, slot: number | null, task: string, attempt: number): Promise<void> {
   if (slot === null) return
   if (usesContainers(env)) await containerOf(env, slot).cancel(task, attempt)
-  else await postToTranscoder(env, slot, '/cancel', { task_id: task, attempt })
+  else
+    await postToTranscoder(env, await transcoderUrl(env, slot), '/cancel', { task_id: task, attempt }, LOCAL_TIMEOUT_MS)
 }
 
 function usesContainers(env: Env): boolean {
-  return settings(env).transcoderUrls.length === 0
+  return settings(env).transcoders === 'containers'
 }
 
 function containerOf(env: Env, slot: number) {
   return env.TRANSCODER.get(env.TRANSCODER.idFromName(`slot-${slot}`))
-}
-
-function postToTranscoder(env: Env, slot: number, path: string, body: unknown): Promise<Response> {
-  const base = settings(env).transcoderUrls[slot]
-  if (base === undefined) throw new Error(`there is no transcoder ${slot}`)
-  return fetch(base + path, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(env.INTERNAL_TOKEN ? { 'x-splicepoint-internal': env.INTERNAL_TOKEN } : {}),
-      ...(env.TRANSCODER_SECRET ? { 'x-splicepoint-transcoder': env.TRANSCODER_SECRET } : {}),
-    },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(LOCAL_TIMEOUT_MS),
-  })
 }

@@ -10,7 +10,7 @@ import type { AppEnv } from '../http/context.ts'
 import { flushCounts } from '../metrics/isolateCounts.ts'
 import { metricsText, type Gauges } from '../metrics/metricsText.ts'
 import { jobMonitor } from '../scheduler/applyEvent.ts'
-import { countUnresponsiveTranscoders } from './transcoderHealth.ts'
+import { readCapacity } from './transcoderHealth.ts'
 
 /** Requests to Durable Objects of one scrape. */
 const MAX_DISKS = 200
@@ -28,18 +28,18 @@ export const metricsRoutes = new Hono<AppEnv>().use(authenticate('admin')).get('
   ])
   const readMs = performance.now() - began
   const now = Date.now()
-  const [silent, disks] = await Promise.all([countUnresponsiveTranscoders(env), readDisks(env, busy)])
+  const [capacity, disks] = await Promise.all([readCapacity(env), readDisks(env, busy)])
   const count = (list: { state: string; n: number }[], state: string) =>
     list.reduce((sum, row) => sum + (row.state === state ? row.n : 0), 0)
-  const { commit, maxSlots } = settings(env)
+  const { commit } = settings(env)
   const gauges: Gauges = {
     build_info: [[{ version: VERSION, commit: commit ?? '' }, 1]],
     jobs_active: ['queued', 'running', 'committing'].map((state) => [{ state }, count(values.active, state)]),
     queue_age_seconds: [[{}, values.oldest === null ? 0 : Math.max(0, (now - values.oldest) / 1000)]],
-    slots: [[{}, maxSlots]],
+    slots: [[{}, capacity.slots]],
     slots_busy: [[{}, values.slots]],
     starts_failing: [[{}, values.startsFailing]],
-    transcoders_silent: [[{}, silent]],
+    transcoders_silent: [[{}, capacity.silent]],
     transcoder_disk_free_bytes: disks.map(({ k, free }) => [{ slot: String(k) }, free]),
     webhooks: ['pending', 'failed'].map((state) => [{ state }, count(values.webhooks, state)]),
     database_read_seconds: [[{}, readMs / 1000]],

@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import type { Health } from '#contract/api/administration.ts'
 import { VERSION } from '#contract/version.ts'
 import { publishedLimits } from '#contract/api/publishedLimits.ts'
-import { countUnresponsiveTranscoders } from './transcoderHealth.ts'
+import { readCapacity, type Capacity } from './transcoderHealth.ts'
 import { settings } from '../env.ts'
 import { countFailingStarts } from '../db/metrics.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -29,26 +29,28 @@ export const serviceRoutes = new Hono<AppEnv>()
     for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY'] as const) {
       if (!c.env[name]) missing.push(`the secret ${name} is not set (npm run cloudflare -- secret put ${name})`)
     }
+    const { commit, egress, maxSlots, problems, transcoders } = settings(c.env)
     let startsFailing = 0
+    let capacity: Capacity = { slots: transcoders === 'registered' ? 0 : maxSlots, silent: 0 }
     try {
       startsFailing = await countFailingStarts(c.env.DB)
+      capacity = await readCapacity(c.env)
     } catch (error) {
       missing.push(unavailableReason(error))
     }
-    const { commit, egress, maxSlots, problems, transcoderUrls } = settings(c.env)
     missing.push(...problems)
-    const silent = await countUnresponsiveTranscoders(c.env)
+    const isShort = startsFailing > 0 || capacity.silent > 0 || capacity.slots === 0
     return c.json(
       {
         // In the state `degraded`, jobs are accepted and wait.
-        status: missing.length > 0 ? 'not_ready' : startsFailing > 0 || silent > 0 ? 'degraded' : 'ok',
+        status: missing.length > 0 ? 'not_ready' : isShort ? 'degraded' : 'ok',
         missing,
         version: VERSION,
         commit,
-        slots: maxSlots,
+        slots: capacity.slots,
         starts_failing: startsFailing,
-        transcoders_silent: silent,
-        transcoders: transcoderUrls.length > 0 ? 'local' : 'containers',
+        transcoders_silent: capacity.silent,
+        transcoders: transcoders === 'listed' ? 'local' : transcoders,
         egress,
       } satisfies Health,
       missing.length === 0 ? 200 : 503,

@@ -58,7 +58,7 @@ export function isHost(host: string): boolean {
  * Headers in which a proxy describes the original request (RFC 7239 and its older forms). The runtime itself would
  * trust them from every client.
  */
-const OF_A_PROXY = /^(?:x-forwarded-(?:proto|host)|forwarded)$/
+const OF_A_PROXY = /^(?:x-forwarded-(?:proto|host|for)|x-real-ip|forwarded)$/
 
 /**
  * Names and values alternate, as in Node's rawHeaders. Headers of a proxy are forwarded only if it is trusted: the
@@ -84,7 +84,8 @@ export function forwardedHeaders(raw: readonly string[], trustProxy: boolean): s
 }
 
 function ofProxy({ forwarded: standard, ...older }: Record<string, string>): string[] {
-  if (Object.keys(older).length === 0) return standard === undefined ? [] : ['Forwarded', standard]
+  const names = older['x-forwarded-proto'] !== undefined || older['x-forwarded-host'] !== undefined
+  if (!names) return standard === undefined ? [] : ['Forwarded', standard]
   const proto = older['x-forwarded-proto']?.split(',').at(-1)?.trim().toLowerCase() ?? ''
   const host = older['x-forwarded-host']
   return [

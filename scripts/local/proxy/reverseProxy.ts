@@ -16,6 +16,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { keepAliveAgent, RetryingAgent } from './runtimeConnections.ts'
 import { endAfterRequest } from './earlyResponse.ts'
+import { clientAddress, isTrusted, type TrustedProxies } from './clientAddress.ts'
 import { forwardedHeaders, isHost, parseRequestTarget, returnedHeaders } from './proxyHeaders.ts'
 import { proxyErrors, sendError, sendConnectionError, isSupportedMethod, type ProxyError } from './proxyErrors.ts'
 
@@ -33,24 +34,24 @@ const DRAIN_TIMEOUT_MS = 30_000
 
 interface ReverseProxyOptions {
   holdMs?: number
-  /** Trust forwarding headers. Only safe behind a proxy; otherwise every client could set them. */
-  trustProxy?: boolean
+  /** Whose forwarding headers are believed: other clients could set them too. */
+  trustedProxies?: TrustedProxies
 }
 
 export class ReverseProxy {
   readonly #socketPath: string
   readonly #holdMs: number
-  readonly #trustProxy: boolean
+  readonly #trustedProxies: TrustedProxies
   readonly #server: Server
   readonly #agents = { reads: keepAliveAgent(), others: new RetryingAgent() }
   /** The current request of each connection. */
   readonly #busy = new WeakMap<Duplex, ProxiedRequest>()
   #authority = ''
 
-  constructor(socketPath: string, { holdMs = RESTART_WAIT_MS, trustProxy = false }: ReverseProxyOptions = {}) {
+  constructor(socketPath: string, { holdMs = RESTART_WAIT_MS, trustedProxies = [] }: ReverseProxyOptions = {}) {
     this.#socketPath = socketPath
     this.#holdMs = holdMs
-    this.#trustProxy = trustProxy
+    this.#trustedProxies = trustedProxies
     this.#server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -70,10 +71,10 @@ export class ReverseProxy {
   }
 
   /** @param wanted port; 0 = any. Resolves with the port; rejects if it is in use. */
-  listen(wanted: number): Promise<number> {
+  listen(wanted: number, host = '127.0.0.1'): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)
-      this.#server.listen(wanted, '127.0.0.1', () => {
+      this.#server.listen(wanted, host, () => {
         this.#server.off('error', reject)
         const { port } = this.#server.address() as AddressInfo
         this.#authority = `127.0.0.1:${port}`
@@ -108,13 +109,15 @@ export class ReverseProxy {
       drainRequest(incoming)
       return
     }
+    const peer = incoming.socket.remoteAddress ?? ''
     const exchange = new ProxiedRequest(incoming, response, {
       agents: this.#agents,
       socketPath: this.#socketPath,
       holdMs: this.#holdMs,
       path: target.path,
       host,
-      trustProxy: this.#trustProxy,
+      trustProxy: isTrusted(peer, this.#trustedProxies),
+      client: clientAddress(peer, incoming.rawHeaders, this.#trustedProxies),
     })
     this.#busy.set(incoming.socket, exchange)
     exchange.begin()
@@ -136,6 +139,8 @@ interface ProxyTarget {
   path: string
   host: string
   trustProxy: boolean
+  /** Address of the client, as far as it is known. */
+  client: string
 }
 
 /** One request and its answer. */
@@ -193,7 +198,7 @@ class ProxiedRequest {
   }
 
   #send(): void {
-    const { agents, socketPath, path, host, trustProxy } = this.#way
+    const { agents, socketPath, path, host, trustProxy, client } = this.#way
     const { method, rawHeaders, headers } = this.#incoming
     const outgoing = request({
       agent: this.#isRead ? agents.reads : agents.others,
@@ -204,6 +209,9 @@ class ProxiedRequest {
         'Host',
         host,
         ...forwardedHeaders(rawHeaders, trustProxy),
+        // As on Cloudflare. A client's own header of this name is not passed on.
+        'CF-Connecting-IP',
+        client,
         ...lengthOf(method, this.#isChunked, headers['content-length']),
         // Without this header, errors of the Worker are sent as an HTML page with source code.
         'MF-Disable-Pretty-Error',

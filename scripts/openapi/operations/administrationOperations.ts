@@ -116,6 +116,15 @@ export const administrationOperations: OperationTable = {
     errors: ['invalid_request'],
     curl: admin('/api/v0/usage/accounts?month=2026-11&format=csv'),
   },
+  'GET /api/v0/transcoders': {
+    id: 'listTranscoders',
+    summary: 'List registered transcoders',
+    description:
+      'Lists the transcoders that registered themselves, at most 1,000. One that has not registered for 15 minutes is forgotten. Empty with containers and with `TRANSCODER_URLS`.',
+    auth: 'admin',
+    answers: json('TranscoderList', example.transcoders),
+    curl: admin('/api/v0/transcoders'),
+  },
   'POST /api/v0/vault/rotate': {
     id: 'rotateVault',
     summary: 'Re-encrypt credentials with the newest vault key',

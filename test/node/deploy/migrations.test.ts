@@ -24,6 +24,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '0014_failed_start_count': '69ab6841b417',
   '0015_lost_attempts': '3fd8b28ade1e',
   '0016_metric_totals': '847202b0f054',
+  '0017_transcoders': 'bcd262f1140d',
   '0018_usage': '444cf0dcb086',
 }
 

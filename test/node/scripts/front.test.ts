@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
+import { parseTrustedProxies, type TrustedProxies } from '../../../scripts/local/proxy/clientAddress.ts'
 import { ReverseProxy } from '../../../scripts/local/proxy/reverseProxy.ts'
 import { tempDirectory } from '../../support/media/media.ts'
 
@@ -20,14 +21,14 @@ async function socketPath(): Promise<string> {
   return tempDir.file('runtime')
 }
 
-async function door(path: string, options: { holdMs?: number; trustProxy?: boolean } = {}): Promise<number> {
+async function door(path: string, options: { holdMs?: number; trustedProxies?: TrustedProxies } = {}): Promise<number> {
   const front = new ReverseProxy(path, options)
   toClose.push(() => front.close())
   return front.listen(0)
 }
 
 /** A front server before a fake runtime that answers with this listener. */
-async function before(answer: RequestListener, trustProxy = false): Promise<number> {
+async function before(answer: RequestListener, trustedProxies: TrustedProxies = []): Promise<number> {
   const path = await socketPath()
   const runtime = createServer(answer)
   runtime.listen(path)
@@ -36,7 +37,7 @@ async function before(answer: RequestListener, trustProxy = false): Promise<numb
     runtime.closeAllConnections()
     await new Promise((done) => runtime.close(done))
   })
-  return door(path, { trustProxy })
+  return door(path, { trustedProxies })
 }
 
 /** The same, before a runtime that does not speak HTTP. */
@@ -130,9 +131,76 @@ describe('a request on its way to the Worker', () => {
     ['no scheme but two', true, { 'X-Forwarded-Proto': 'javascript' }, {}],
     ['the standard form alone', true, { Forwarded: 'proto=https' }, { forwarded: 'proto=https' }],
   ])('sets the forwarding headers: %s', async (_, trustProxy, sent, expected) => {
-    const port = await before(echo, trustProxy)
+    const port = await before(echo, trustProxy ? 'all' : [])
     const { headers } = JSON.parse((await ask(port, '/x', { headers: sent })).body) as { headers: object }
     expect(Object.fromEntries(Object.entries(headers).filter(([name]) => name.includes('forwarded')))).toEqual(expected)
+  })
+
+  const networks = (text: string) => parseTrustedProxies(text)!
+  const spoofed = { 'X-Forwarded-For': '6.6.6.6', 'X-Real-IP': '6.6.6.6', 'CF-Connecting-IP': '6.6.6.6' }
+  test.each<[string, TrustedProxies, Record<string, string | string[]>, string]>([
+    ['its peer, whatever it says', [], spoofed, '127.0.0.1'],
+    ['its peer, if another address is the proxy', networks('10.0.0.2,::1'), spoofed, '127.0.0.1'],
+    ['its peer, if another network has the proxies', networks('10.0.0.0/8, 128.0.0.0/1'), spoofed, '127.0.0.1'],
+    ['what the proxy says', networks('127.0.0.1'), { 'X-Forwarded-For': '192.0.2.7' }, '192.0.2.7'],
+    ['what a proxy of the network says', networks('127.0.0.0/8'), { 'X-Forwarded-For': '192.0.2.7' }, '192.0.2.7'],
+    [
+      'the proxy’s own word behind that of a client',
+      networks('127.0.0.1'),
+      { 'X-Forwarded-For': ['6.6.6.6', '7.7.7.7, 192.0.2.7'] },
+      '192.0.2.7',
+    ],
+    [
+      'the first one that is no proxy, through several',
+      networks('127.0.0.1,10.0.0.0/24'),
+      { 'X-Forwarded-For': '6.6.6.6, 192.0.2.7, 10.0.0.9, 10.0.0.8' },
+      '192.0.2.7',
+    ],
+    [
+      'the last proxy, if that one knows nothing',
+      networks('127.0.0.1'),
+      { 'X-Forwarded-For': '6.6.6.6, unknown' },
+      '127.0.0.1',
+    ],
+    ['an IPv6 address', networks('127.0.0.1'), { 'X-Forwarded-For': '2001:db8::7' }, '2001:db8::7'],
+    ['the standard form', networks('127.0.0.1'), { Forwarded: 'for=6.6.6.6, for="[2001:db8::7]:4711"' }, '2001:db8::7'],
+    ['no other header of the proxy', networks('127.0.0.1'), { 'CF-Connecting-IP': '6.6.6.6' }, '127.0.0.1'],
+  ])('names the client: %s', async (_, trusted, sent, expected) => {
+    const port = await before(echo, trusted)
+    const { headers } = JSON.parse((await ask(port, '/x', { headers: sent })).body) as {
+      headers: Record<string, string>
+    }
+    expect(headers['cf-connecting-ip']).toBe(expected)
+    expect([headers['x-forwarded-for'], headers['x-real-ip']]).toEqual([undefined, undefined])
+  })
+
+  test('hears the scheme and the host from a named proxy only', async () => {
+    const said = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'video.example.com' }
+    const heard = async (trusted: TrustedProxies) => {
+      const port = await before(echo, trusted)
+      const { headers } = JSON.parse((await ask(port, '/x', { headers: said })).body) as { headers: object }
+      return headers
+    }
+    expect(await heard(networks('127.0.0.1'))).toMatchObject({
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'video.example.com',
+    })
+    for (const name of ['x-forwarded-proto', 'x-forwarded-host'])
+      expect(await heard(networks('10.0.0.2'))).not.toHaveProperty(name)
+  })
+
+  test.each([
+    '10.0.0',
+    '10/8',
+    '10.0.0.0/33',
+    '300.1.1.1',
+    'proxy.example.com',
+    '0x7f.1',
+    '::1/129',
+    '10.0.0.1 10.0.0.2',
+    '*',
+  ])('%j is no address of a proxy', (value) => {
+    expect(parseTrustedProxies(value)).toBeNull()
   })
 
   test.each(['POST', 'PUT', 'PATCH'])('has no body with %s when it had none before', async (method) => {
@@ -157,6 +225,7 @@ describe('a request on its way to the Worker', () => {
     })
     const names = Object.keys((JSON.parse(body) as { headers: object }).headers)
     expect(names.filter((name) => !['host', 'connection'].includes(name)).toSorted()).toEqual([
+      'cf-connecting-ip',
       'mf-disable-pretty-error',
       'x-kept',
     ])

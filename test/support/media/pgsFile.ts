@@ -41,7 +41,13 @@ function displaySet(canvas: { width: number; height: number }, { at, shows }: Pg
   ])
   const windows = Buffer.from([
     shows.length,
-    ...shows.flatMap(({ x, y, width, height }, id) => [id, ...short(x), ...short(y), ...short(width), ...short(height)]),
+    ...shows.flatMap(({ x, y, width, height }, id) => [
+      id,
+      ...short(x),
+      ...short(y),
+      ...short(width),
+      ...short(height),
+    ]),
   ])
   const palette = Buffer.from([
     ...[0, 0],

@@ -39,10 +39,31 @@ export function movieEnd(width: number, height: number, samples: readonly MovieS
   ])
   return box(
     'moov',
-    box('mvhd', words(version1, 0, 0, 0, 0, MOVIE_TIMESCALE, ...long, 0x1_0000, 0x100_0000, 0, 0, ...matrix, ...Array.from({ length: 6 }, () => 0), 2)),
+    box(
+      'mvhd',
+      words(
+        version1,
+        0,
+        0,
+        0,
+        0,
+        MOVIE_TIMESCALE,
+        ...long,
+        0x1_0000,
+        0x100_0000,
+        0,
+        0,
+        ...matrix,
+        ...Array.from({ length: 6 }, () => 0),
+        2,
+      ),
+    ),
     box(
       'trak',
-      box('tkhd', words(version1 | 3, 0, 0, 0, 0, 1, 0, ...long, 0, 0, 0, 0, ...matrix, width * 65_536, height * 65_536)),
+      box(
+        'tkhd',
+        words(version1 | 3, 0, 0, 0, 0, 1, 0, ...long, 0, 0, 0, 0, ...matrix, width * 65_536, height * 65_536),
+      ),
       box(
         'mdia',
         box('mdhd', words(version1, 0, 0, 0, 0, MOVIE_TIMESCALE, ...long, 0x55c4_0000)),
@@ -57,7 +78,14 @@ export function movieEnd(width: number, height: number, samples: readonly MovieS
             box('stts', words(0, samples.length, ...samples.flatMap(({ duration }) => [1, duration]))),
             box('stsc', words(0, 1, 1, 1, 1)),
             box('stsz', words(0, 0, samples.length, ...samples.map(({ bytes }) => bytes))),
-            box('co64', words(0, samples.length, ...samples.flatMap(({ offset }) => [Math.floor(offset / 2 ** 32), offset % 2 ** 32]))),
+            box(
+              'co64',
+              words(
+                0,
+                samples.length,
+                ...samples.flatMap(({ offset }) => [Math.floor(offset / 2 ** 32), offset % 2 ** 32]),
+              ),
+            ),
           ),
         ),
       ),

@@ -140,7 +140,7 @@ test.each([
 })
 
 test('TRUST_PROXY is 1 or nothing', () => {
-  expect(readSettings({ TRUST_PROXY: '1' }).trustProxy).toBe(true)
-  expect(readSettings({}).trustProxy).toBe(false)
+  expect(readSettings({ TRUST_PROXY: '1' }).trustedProxies).toBe('all')
+  expect(readSettings({}).trustedProxies).toEqual([])
   expect(() => readSettings({ TRUST_PROXY: 'yes' })).toThrow('TRUST_PROXY')
 })

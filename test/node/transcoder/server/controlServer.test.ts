@@ -16,22 +16,24 @@ let started: Started[]
 let control: ControlServer
 let url: string
 
+/** What identifies it. */
+const process = { version: '1.2.3', instance: 'the-process-of-this-test' }
+
 async function open(
   options: { secret?: string; handoverMs?: number; engine?: Promise<EngineInfo> } = {},
 ): Promise<void> {
   started = []
   control = new ControlServer({
-    host: '127.0.0.1',
     port: 0,
     secret: options.secret ?? null,
-    version: '1.2.3',
+    ...process,
     engine: options.engine ?? Promise.resolve({ version: 'n7.0' }),
     log: createLog(() => undefined),
     handoverMs: options.handoverMs ?? 5000,
     run: (request, halt, outlook) =>
       new Promise((end) => started.push({ key: `${request.task_id} ${request.attempt}`, halt, outlook, end })),
   })
-  url = await control.listen()
+  url = await control.listen('127.0.0.1')
 }
 beforeEach(() => open())
 afterEach(async () => {
@@ -55,7 +57,7 @@ describe('POST /run', () => {
     const first = await post('/run', request('a'))
     expect([first.status, await first.json()]).toEqual([202, { task_id: 'a', attempt: 1 }])
     expect((await post('/run', request('a'))).status).toBe(202)
-    expect(await health()).toEqual({ state: 'busy', task_id: 'a', attempt: 1, version: '1.2.3', ffmpeg: 'n7.0' })
+    expect(await health()).toEqual({ state: 'busy', task_id: 'a', attempt: 1, ...process, ffmpeg: 'n7.0' })
     started[0]!.end()
     await expect.poll(health).toMatchObject({ state: 'idle' })
     expect((await post('/run', request('a'))).status).toBe(202)
@@ -192,7 +194,7 @@ describe('before it is known what ffmpeg can do', () => {
     await control.stop(0)
     const engine = Promise.withResolvers<EngineInfo>()
     await open({ engine: engine.promise })
-    expect(await health()).toEqual({ state: 'preparing', version: '1.2.3', ffmpeg: null })
+    expect(await health()).toEqual({ state: 'preparing', ...process, ffmpeg: null })
     expect((await post('/run', request('a'))).status).toBe(202)
     expect(await health()).toMatchObject({ state: 'busy', ffmpeg: null })
     engine.resolve({ version: 'n7.0', sandbox: { in_force: ['environment'], missing: {} } })
