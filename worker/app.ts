@@ -102,7 +102,7 @@ export const app = new Hono<AppEnv>({ getPath: routedPath })
   .route('/s', sharedPageRoutes)
   .route('/', dashboardRoutes)
   // In front of the tasks, whose tokens are others.
-  .route('/task/transcoders', registrationRoutes)
+  .route('/', registrationRoutes)
   .route('/', taskApi as unknown as Hono<AppEnv>)
 
 /** For a path that supports other methods: 405 (RFC 9110, 15.5.6). Middleware does not count as a route. */

@@ -42,12 +42,12 @@ function idOf(text: string): string {
 }
 
 export const registrationRoutes = new Hono<AppEnv>()
-  .put('/:id', authenticateTranscoder, async (c) => {
+  .put('/task/transcoders/:id', authenticateTranscoder, async (c) => {
     const id = idOf(c.req.param('id'))
     const given = parseMessage(registrationSchema, (await readJson(c, MAX_BODY)).value)
     return c.json(await registerTranscoder(c.env, id, given))
   })
-  .delete('/:id', authenticateTranscoder, async (c) => {
+  .delete('/task/transcoders/:id', authenticateTranscoder, async (c) => {
     const id = idOf(c.req.param('id'))
     const { instance } = parseMessage(deregistrationSchema, (await readJson(c, MAX_BODY)).value)
     if (await deleteTranscoder(c.env.DB, id, instance)) log.info('transcoder deregistered', { transcoder: id })

@@ -5,12 +5,15 @@ import { operations } from '../../../scripts/openapi/operations.ts'
 import { app } from '../../../worker/app.ts'
 import { dashboardRoutes } from '../../../worker/service/dashboardRoutes.ts'
 import { taskApi } from '../../../worker/taskApi/taskRoutes.ts'
+import { registrationRoutes } from '../../../worker/transcoders/registrationRoutes.ts'
 import { apiRequest } from '../support/apiClient.ts'
 
 /** Handled by middleware, which app.routes does not distinguish (worker/uploads/tus/tusRoutes.ts). */
 const TUS = ['HEAD /uploads/{}', 'PATCH /uploads/{}']
-/** Pages of the dashboard, and the task API, whose addresses a transcoder receives with its token. */
-const apart = new Set([...dashboardRoutes.routes, ...taskApi.routes].map(({ path }) => path))
+/** Pages of the dashboard, and the task API, whose addresses only transcoders call. */
+const apart = new Set(
+  [...dashboardRoutes.routes, ...taskApi.routes, ...registrationRoutes.routes].map(({ path }) => path),
+)
 
 /** Normalizes parameters: `:id{[1-9]+}`, `{id}` and a trailing `*` become the same. */
 const plain = (path: string): string =>

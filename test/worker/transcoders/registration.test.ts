@@ -46,6 +46,8 @@ beforeEach(async () => {
     if (pathname === '/run' || pathname === '/cancel') return new Response(null, { status: 202 })
     return Response.json({ state: 'idle', version: '1.2.3', ffmpeg: '7.1', instance })
   })
+  // Before it looks for a free slot again.
+  vi.spyOn(scheduler, 'wait').mockResolvedValue()
   await env.DB.batch(
     ['transcoders', 'slots', 'tasks', 'jobs', 'idempotency'].map((name) => env.DB.prepare(`DELETE FROM ${name}`)),
   )

@@ -35,7 +35,12 @@ beforeAll(async () => {
   webhook = resources.use(
     await LoopbackServer.serve((request, response) => request.resume().on('end', () => response.end())),
   )
-  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${webhook.host}` }))
+  service = resources.use(
+    await Service.start({
+      TRANSCODER_SECRET: 'a-secret-for-tests-of-32-letters',
+      ALLOW_PRIVATE_HOSTS: `${media.host},${webhook.host}`,
+    }),
+  )
   document = await (await fetch(`${service.base}/openapi.json`)).json()
   ajv.addSchema(document, 'doc')
 })
@@ -239,6 +244,7 @@ describe('the commands of the reference, as they stand', () => {
     await ask('DELETE /api/v0/keys/{key}', { KEY_ID })
     await ask('PUT /api/v0/accounts/{account}')
     await ask('GET /api/v0/accounts')
+    await ask('GET /api/v0/transcoders')
     await ask('POST /api/v0/vault/rotate')
     await ask('POST /api/v0/diagnosis')
   })
