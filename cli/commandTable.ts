@@ -115,6 +115,11 @@ export const commandTable = {
         value: 'LANGUAGE=SOURCE',
         description: 'a caption file or its address, like de=film.srt; can be repeated',
       },
+      'burn-in': {
+        type: 'string',
+        value: 'WHICH',
+        description: 'draw the caption file of this language, or the source’s subtitle stream with this number',
+      },
       metadata: {
         type: 'string',
         short: 'm',

@@ -8,7 +8,7 @@ import { ServiceError } from '../../client/clientErrors.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
 import { UsageError } from '../cliErrors.ts'
 import { transferProgress } from '../text/progressState.ts'
-import { readCaptionArgument, type CaptionArgument } from './captionArguments.ts'
+import { readBurnInArgument, readCaptionArgument, type CaptionArgument } from './captionArguments.ts'
 import { applyJobFlags, readBody, type JobBody, type JobFlags } from './jobBody.ts'
 import { readSourceArgument, type SourceArgument } from './sourceArguments.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
@@ -18,6 +18,7 @@ export interface SubmitFlags extends JobFlags {
   file?: string | undefined
   join?: boolean | undefined
   captions?: string[] | undefined
+  'burn-in'?: string | undefined
   'idempotency-key'?: string | undefined
   'dry-run'?: boolean | undefined
   'upload-again'?: boolean | undefined
@@ -47,6 +48,7 @@ export async function submitCommand(
   const body = applyJobFlags(document, flags)
   const captions = await Promise.all((flags.captions ?? []).map(readCaptionArgument))
   if (captions.length > 0) setCaptions(body, captions, captions.map(addressBeforeUpload))
+  if (flags['burn-in'] !== undefined) body['burn_in_captions'] = readBurnInArgument(flags['burn-in'], captions)
   if (sources.length > 0) await resolveSources(client, body, sources, flags, notes)
   else if (!document) throw new UsageError('The source is missing: give a file, an address, or a job with --file.')
   else if (captions.some(({ file }) => file.fileBytes !== null)) await validateBeforeUpload(client, body)

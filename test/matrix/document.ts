@@ -144,6 +144,7 @@ const ABOUT: Record<string, { title: string; about: string }> = {
   logo: { title: 'logo', about: 'watermark, position, opacity' },
   captions: { title: 'captions', about: 'closed captions' },
   'caption-files': { title: 'caption files', about: 'caption files beside the source' },
+  'burned-in-captions': { title: 'burned-in captions', about: 'captions drawn into the video' },
   cues: { title: 'SCTE-35', about: 'cues and their PID' },
   service: { title: 'transport streams', about: 'DVB and ATSC signalling, service names, PIDs' },
   audio: { title: 'audio', about: 'codec, channels, downmix, volume, loudness, dialogue level' },

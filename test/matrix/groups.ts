@@ -3,6 +3,7 @@
 import type { Row } from './row.ts'
 import { addresses } from './rows/addresses.ts'
 import { audio } from './rows/audio.ts'
+import { burnIn } from './rows/burnIn.ts'
 import { captionFiles } from './rows/captionFiles.ts'
 import { captions } from './rows/captions.ts'
 import { color } from './rows/color.ts'
@@ -33,6 +34,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
   logo,
   captions,
   'caption-files': captionFiles,
+  'burned-in-captions': burnIn,
   cues,
   copy,
   service,

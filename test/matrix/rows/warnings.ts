@@ -94,6 +94,12 @@ const source: Row[] = [
     'is silence of its length, with a warning',
   ),
   shown('caption_track_left_out', 'a track of captions beside the video', LEFT_OUT),
+  shown(
+    'caption_glyphs_missing',
+    'burned-in captions with a character that no font has',
+    'node/transcoder/pipeline/burnIn.test.ts',
+    'characters that no font has are named, and the rest is drawn',
+  ),
   planned('captions_not_found', 'closed_captions of a source that has none', { closed_captions: true }),
   ...(
     [

@@ -174,3 +174,31 @@ test.for(sampled(LINES, 2))('%s text is read by tesseract', async ([language, co
   const found = await readText(await save(objects, 'out/v0.mp4'), 5, language, path(`${language}.png`))
   expect(found.replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
 })
+
+test('characters that no font has are named, and the rest is drawn', async () => {
+  clip = await makeSource({ seconds: 1 })
+  const text = srt(['00,000', '01,000', 'Known \u{F1234} and \u{F1235}'])
+  const file = await save(await run(BURN, [text]), 'out/v0.mp4')
+  expect(warnings).toEqual([
+    {
+      code: 'caption_glyphs_missing',
+      field: 'burn_in_captions',
+      message: expect.stringContaining('U+F1234, U+F1235: a box'),
+    },
+  ])
+  expect(brightBox(await greyFrame(file, 3), { width: 320, height: 180 })).not.toBeNull()
+})
+
+test('text that looks like commands of ASS or of a filter graph is drawn as text', async () => {
+  clip = await makeSource({ seconds: 1 })
+  // As a command: a filled square of the whole frame, and other files.
+  const text = srt([
+    '00,000',
+    '01,000',
+    "{\\p1\\an7\\pos(0,0)}m 0 0 l 320 0 320 180 0 180\n';[0:v]drawtext=textfile=/etc/passwd",
+  ])
+  const file = await save(await run(BURN, [text]), 'out/v0.mp4')
+  const pixels = await greyFrame(file, 3)
+  expect(pixels.filter((value) => value > 180).length / pixels.length).toBeLessThan(0.1)
+  expect(fixtures.lines.join('\n')).not.toContain('passwd')
+})

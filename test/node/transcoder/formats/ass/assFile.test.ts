@@ -1,7 +1,13 @@
 // In charge of: captions as ASS: escaping, times on frames, places, line breaks, limits.
 // Not in charge of: what libass draws (test/node/transcoder/pipeline/burnIn.test.ts).
 import { describe, expect, test } from 'vitest'
-import { assFile, escapeText, framesOf, lineHeight, type AssLook } from '../../../../../transcoder/formats/ass/assFile.ts'
+import {
+  assFile,
+  escapeText,
+  framesOf,
+  lineHeight,
+  type AssLook,
+} from '../../../../../transcoder/formats/ass/assFile.ts'
 import { withoutCrowds } from '../../../../../transcoder/formats/ass/crowds.ts'
 import { breakLine } from '../../../../../transcoder/formats/ass/lineBreaks.ts'
 import { PLAIN, plainLine, type CaptionCue } from '../../../../../transcoder/formats/captions/captionCue.ts'
@@ -19,7 +25,8 @@ const events = (cues: CaptionCue[], look: Partial<AssLook> = {}): string[] =>
   assFile(cues, { ...LOOK, ...look })
     .split('\n')
     .filter((line) => line.startsWith('Dialogue: '))
-const textOf = (text: string): string | undefined => /Default,,\d+,\d+,\d+,,(.*)$/.exec(events([cue(text)])[0] ?? '')?.[1]
+const textOf = (text: string): string | undefined =>
+  /Default,,\d+,\d+,\d+,,(.*)$/.exec(events([cue(text)])[0] ?? '')?.[1]
 
 describe('text of a caption', () => {
   test.each([
@@ -92,7 +99,12 @@ describe('times', () => {
       const [from, to] = event!.split(',').slice(1, 3).map(milliseconds) as [number, number]
       const [first, after] = framesOf({ start, end }, { num, den })
       const at = (frame: number) => Math.floor((frame * 1000 * factor * den) / num)
-      expect([at(first - 1) < from, from <= at(first), at(after - 1) < to, to <= at(after)]).toEqual([true, true, true, true])
+      expect([at(first - 1) < from, from <= at(first), at(after - 1) < to, to <= at(after)]).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ])
     }
   })
 })
@@ -144,7 +156,8 @@ describe('line breaks', () => {
   })
 
   test('of Japanese lie between words, in lines of about equal length', () => {
-    const text = 'これは日本語の長い字幕です。改行のない文章がとても長く続く場合でも、画面の外にはみ出さないようにします。'
+    const text =
+      'これは日本語の長い字幕です。改行のない文章がとても長く続く場合でも、画面の外にはみ出さないようにします。'
     const [at, ...more] = breakLine(text, room)
     expect(more).toEqual([])
     expect(text[at!]).not.toMatch(/[、。」]/)
