@@ -25,8 +25,6 @@ const events = (cues: CaptionCue[], look: Partial<AssLook> = {}): string[] =>
   assFile(cues, { ...LOOK, ...look })
     .split('\n')
     .filter((line) => line.startsWith('Dialogue: '))
-const textOf = (text: string): string | undefined =>
-  /Default,,\d+,\d+,\d+,,(.*)$/.exec(events([cue(text)])[0] ?? '')?.[1]
 
 describe('text of a caption', () => {
   test.each([
