@@ -97,6 +97,7 @@ export const WARNING_CODES = [
   'subtitles_truncated',
   // Caption files.
   'caption_glyphs_missing',
+  'captions_damaged',
   'captions_empty',
   'captions_encoding_assumed',
   'captions_left_out',

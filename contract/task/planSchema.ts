@@ -47,6 +47,9 @@ const frames = {
   color,
 }
 
+const size = z.object({ width: count, height: count })
+const rectangle = z.extend(size, { x: count, y: count })
+
 const video = z.object({
   ...frames,
   codec: z.enum(VIDEO_CODECS),
@@ -59,6 +62,7 @@ const video = z.object({
   bFrames: count,
   spliceFrames: z.array(count),
   logo: z.nullable(z.object({ width: count, height: count, x: z.number(), y: z.number(), opacity: amount })),
+  bitmaps: z.optional(z.nullable(rectangle)),
   captions: z.boolean(),
   copied: z.optional(
     z.nullable(
@@ -300,6 +304,13 @@ export const taskPlanSchema = z.object({
             z.object({ kind: z.literal('source track'), track: count, stream: count }),
           ]),
           font: z.string().check(z.regex(/^[A-Za-z ]{1,40}$/)),
+          cues: count,
+        }),
+        z.object({
+          kind: z.literal('bitmap'),
+          from: z.object({ kind: z.literal('source track'), track: count, stream: count }),
+          codec: word,
+          drawn: z.nullable(z.object({ canvas: size, area: rectangle })),
           cues: count,
         }),
       ]),

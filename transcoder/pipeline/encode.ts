@@ -84,6 +84,8 @@ export interface EncodeOptions {
   captions?: readonly string[]
   /** The files from which libass draws, relative to its working directory. */
   burnIn?: readonly string[]
+  /** The movie of the subtitles that are drawn; null = none. */
+  bitmaps?: string | null
   /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
 }
@@ -235,6 +237,7 @@ function spawnFfmpeg(
     extractPipes = null,
     captions = [],
     burnIn = [],
+    bitmaps = null,
     cpuSeconds,
     damage,
     onLate,
@@ -262,6 +265,7 @@ function spawnFfmpeg(
     logo: logoPath(workspace),
     captions,
     burnIn,
+    bitmaps,
     threads: settings.threads,
     cores: settings.machine.vcpus,
   })

@@ -33,6 +33,7 @@ import { hasStoredPlan, requireMatchingTask, specOf, storedPlanFor, storePlan } 
 import type { Log } from '../log.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
 import { readDrawnCaptions, writeBurnInFiles } from './burnIn/drawnCaptions.ts'
+import { DrawnBitmaps } from './bitmapBurnIn.ts'
 import { placedCaptions, writeCaptionInputs } from './captionTracks.ts'
 import { convertLogo } from '../source/logoImage.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
@@ -253,6 +254,7 @@ async function runPipeline(
     const logo = spec.logo
       ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
       : null
+    const bitmaps = await DrawnBitmaps.open(attempt, spec, media)
     const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
     const reportSource = (analyzed: MediaInfo) =>
       postSource(attempt, task, () => sourceReport(spec, { media: analyzed, found: sourceCues, sizeBytes }))
@@ -306,7 +308,8 @@ async function runPipeline(
       if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(whole)))
       drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
       const cues = cutCues(sourceCues, analyzed.cut)
-      const plan = planJob(spec, analyzed, engine.features, cues, logo, captionFiles, drawn)
+      const bitmapTrack = (await bitmaps?.measure(spec, analyzed)) ?? null
+      const plan = planJob(spec, analyzed, engine.features, cues, logo, captionFiles, drawn, bitmapTrack)
       await reported
       return { media: whole, plan }
     }
@@ -374,6 +377,7 @@ async function runPipeline(
           extractPipes: extractor,
           captions: await writeCaptionInputs(plan, captionFiles, workspace),
           burnIn: await writeBurnInFiles(plan, drawn, workspace),
+          bitmaps: (await bitmaps?.writeMovie(plan, spec, used)) ?? null,
           startSeconds: timing.startSeconds,
           readers: sideTasks.settled(),
           cpuSeconds: limits?.cpuSeconds,

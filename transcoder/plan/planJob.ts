@@ -10,6 +10,8 @@ import { copiedVideo } from './copy/copiedStreams.ts'
 import { copiesAllVideo } from './copy/settleCopies.ts'
 import { videoVerdict } from './copy/videoVerdict.ts'
 import { planBurnIn, type DrawnCaptions } from './streams/burnIn.ts'
+import { drawnBitmaps, planBitmapBurnIn } from './streams/bitmapBurnIn.ts'
+import { placeBitmaps } from './video/bitmapPlacement.ts'
 import { planCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
@@ -27,11 +29,11 @@ import { fileContainerOf, fileRules, isMp4, segmentForms } from './forms.ts'
 import { planGeometry, uprightSize } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
-import type { LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
+import type { BitmapTrack, LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
 import { PlanContext, type Decision } from './planContext.ts'
 import type { Rational } from '../formats/rational.ts'
 import { planHdr } from './video/hdr.ts'
-import type { AudioPlan, OutputPlan, Plan, SegmentStarts } from './model/plan.ts'
+import type { AudioPlan, BitmapBurnInPlan, OutputPlan, Plan, SegmentStarts } from './model/plan.ts'
 import type { SourceVideo, VideoPlan } from './model/videoPlan.ts'
 import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
@@ -58,11 +60,13 @@ export function planJob(
   logo: LogoImage | null = null,
   captions: readonly CaptionFile[] = [],
   drawn: DrawnCaptions | null = null,
+  bitmapTrack: BitmapTrack | null = null,
 ): Plan {
   const media = withoutCopiedLosses(requested, cutSource(requested, withoutUnusedVideo(requested, probed)))
   const { video } = media
   const request = new PlanContext(requested, media, features)
   requireProgram(request)
+  const bitmapStream = drawnBitmaps(requested, media)
   const spec = resolveSpec(request)
   const context = request.withSpec(spec)
   // Only single files have a constant multiplex rate. The rules that follow from it do not apply to segments.
@@ -102,6 +106,7 @@ export function planJob(
   if (isDecoded) warnSource(context, sourceVideo)
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 
+  const bitmaps = bitmapStream === null ? null : planBitmapBurnIn(context, bitmapStream, bitmapTrack)
   const grid = spec.packaging === null ? null : segmentGridRate(spec, rate)
   const tallest =
     spec.packaging === null
@@ -123,6 +128,7 @@ export function planJob(
             scan,
             splicePoints,
             logo,
+            bitmaps,
             starts: copied?.starts ?? null,
           }),
     audio: planAudioTracks(context, profile),
@@ -141,7 +147,7 @@ export function planJob(
     duration: wholeDuration,
     segmentSeconds: packaging === null ? null : toNumber(packaging.segmentDuration),
   })
-  const burnIn = planBurnIn(context, drawn, { cut, duration: wholeDuration })
+  const burnIn = bitmaps ?? planBurnIn(context, drawn, { cut, duration: wholeDuration })
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
@@ -221,6 +227,7 @@ function planVideo(
     scan: SourceFields
     splicePoints: readonly number[]
     logo: LogoImage | null
+    bitmaps: BitmapBurnInPlan | null
     /** Where segments begin in the copied rendition; null = there is none. */
     starts: SegmentStarts | null
   },
@@ -238,6 +245,7 @@ function planVideo(
   const scan = planFields(context, profile, { video, scan: found.scan }, { geometry, untouched })
   // Captions of the two fields' frames would have to be merged again.
   const bobbed = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
+  const { bitmaps } = found
   return {
     codec: spec.videoCodec,
     quality: spec.quality,
@@ -256,6 +264,7 @@ function planVideo(
     ...scan,
     color,
     logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),
+    bitmaps: bitmaps?.drawn == null ? null : placeBitmaps(bitmaps.drawn, bitmaps.codec, uprightSize(video), geometry),
     captions: planCaptions(context, video, {
       from: found.rate,
       to: pictureRate,

@@ -11,6 +11,7 @@ import { withoutCrowds } from '../../formats/ass/crowds.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { assLooks } from '../../plan/argv/burnInArgs.ts'
+import { drawnBitmaps } from '../../plan/streams/bitmapBurnIn.ts'
 import { drawnStream, fontOf, requireLibass, type DrawnCaptions } from '../../plan/streams/burnIn.ts'
 import { placeCues } from '../../plan/streams/placeCues.ts'
 import { fetchCaptionFile } from '../../source/captionFiles.ts'
@@ -19,7 +20,7 @@ import { missingCharacters } from './missingCharacters.ts'
 import { readTextStream } from './readTextStream.ts'
 
 /**
- * null = the job draws none. `files`: the caption files that were fetched for tracks. Throws TaskError
+ * null = the job draws none, or images (pipeline/bitmapBurnIn.ts). `files`: the caption files that were fetched for tracks. Throws TaskError
  * captions_unavailable, captions_unreadable, subtitle_track_missing, subtitle_track_unsupported or burn_in_unavailable.
  */
 export async function readDrawnCaptions(
@@ -27,7 +28,7 @@ export async function readDrawnCaptions(
   { spec, media, files }: { spec: JobSpec; media: MediaInfo; files: readonly CaptionFile[] },
 ): Promise<DrawnCaptions | null> {
   const { burnIn = null, captions = [] } = spec
-  if (burnIn === null || spec.video.length === 0) return null
+  if (burnIn === null || spec.video.length === 0 || drawnBitmaps(spec, media) !== null) return null
   const { engine, taskClient, workspace, controller } = attempt
   requireLibass(engine.features)
   const stream = drawnStream(spec, media, engine.features)

@@ -3,6 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
 import { burnInFilters } from './burnInArgs.ts'
+import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
 import { readCut } from './cutArgs.ts'
@@ -46,6 +47,8 @@ export interface ArgvTargets {
   seekable?: boolean
   /** Absolute path of the logo as a PNG that this program wrote. Required where the plan has a logo. */
   logo?: string
+  /** Absolute path of the movie of subtitles that this program wrote. Required where the plan draws bitmaps. */
+  bitmaps?: string | null
   /** Absolute paths of the caption files that this program wrote, in the order of `tx3gTracks`. */
   captions?: readonly string[]
   /** Files of `assLooks`, relative to ffmpeg's working directory. */
@@ -73,6 +76,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...threads,
     ...inputArgs(plan, ends, seek),
     ...logoInput(plan, ends),
+    ...(drawsBitmaps(plan) ? bitmapInput(fileTarget(ends.bitmaps ?? undefined)) : []),
     ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(ends.captions?.[position]))),
     ...filterGraphs(plan, ends.burnIn ?? []).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
@@ -182,7 +186,7 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
   )
   const video = videoBranches.map(({ video, position }) => ({
     filters: [...videoFilters(plan, video), ...(video.logo === null ? burnInFilters(plan, video, burnIn) : [])],
-    label: video.logo === null ? `v${position}` : `b${position}`,
+    label: video.logo === null && video.bitmaps == null ? `v${position}` : `b${position}`,
   }))
   const tracks = [
     ...wanted.flatMap(({ audio, trimmed }, position) =>
@@ -196,6 +200,19 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
   ].filter(({ track }) => track.copied == null)
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, video, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
+  )
+  const bitmaps = videoBranches.flatMap(({ video, position }) =>
+    video.bitmaps == null
+      ? []
+      : [
+          {
+            overlay: bitmapOverlay(plan, video.bitmaps),
+            onto: video.logo === null ? `b${position}` : `c${position}`,
+            position,
+            filters: bitmapFilters(plan, video, video.bitmaps),
+            label: `s${position}`,
+          },
+        ],
   )
   const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
   const sources = sourceCount(plan)
@@ -228,8 +245,10 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
       // Captions are drawn over the logo: they have to be readable.
       ...logos.map(
         ({ logo, video, position }) =>
-          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn)].join(',')}[v${position}]`,
+          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn)].join(',')}[${video.bitmaps == null ? 'v' : 'c'}${position}]`,
       ),
+      ...buildSharedGraph(`[${sources + (hasLogo(plan) ? 1 : 0)}:v:0]`, bitmaps, 'split'),
+      ...bitmaps.map(({ onto, overlay: draw, position }) => `[${onto}][s${position}]${draw}[v${position}]`),
     ],
     ...audio,
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
@@ -242,6 +261,15 @@ function sourceCount({ join }: Plan): number {
 
 function hasLogo(plan: Plan): boolean {
   return muxedEncodes(plan).some(({ video }) => (video?.logo ?? null) !== null)
+}
+
+function drawsBitmaps(plan: Plan): boolean {
+  return muxedEncodes(plan).some(({ video }) => video?.bitmaps != null)
+}
+
+/** Inputs before the captions of mp4 tracks. */
+function videoInputCount(plan: Plan): number {
+  return sourceCount(plan) + (hasLogo(plan) ? 1 : 0) + (drawsBitmaps(plan) ? 1 : 0)
 }
 
 /** The logo follows the sources: a file that this program wrote, read by one demuxer and one decoder. */
@@ -259,7 +287,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     ...['-map', videoSource(plan, output.video, position)],
     ...output.audio.flatMap((track, trackIndex) => ['-map', audioSource(plan, track, `a${position}_${trackIndex}`)]),
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
-    ...tx3gMaps(captions, sourceCount(plan) + (hasLogo(plan) ? 1 : 0)),
+    ...tx3gMaps(captions, videoInputCount(plan)),
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...videoEncoderArgs(plan, output.video, cores),

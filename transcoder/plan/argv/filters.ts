@@ -206,11 +206,11 @@ export function logoFilters(plan: Plan, video: VideoPlan, logo: LogoPlan): strin
 }
 
 /** The logo's white at 203 cd/m², the level of SDR white in HDR (ITU-R BT.2408). */
-function hdrLogo(
+export function hdrLogo(
   plan: Plan,
   transfer: keyof typeof WHITE_SIGNAL,
   { color }: VideoPlan,
-  { width, height, opacity }: LogoPlan,
+  { width, height, opacity }: Pick<LogoPlan, 'width' | 'height' | 'opacity'>,
 ): string[] {
   const size = `w=${width}:h=${height}`
   const faded = opacity === 1 ? [] : [`colorchannelmixer=aa=${opacity}`]

@@ -1,6 +1,7 @@
 // In charge of: the facts about a source that the analysis found, as plain values.
 // Not in charge of: finding them (transcoder/analysis/probe.ts).
 
+import type { DrawnArea } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { DownmixLevels } from '../../formats/ac3.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -143,6 +144,17 @@ export interface OtherStream {
 export interface LogoImage {
   width: number
   height: number
+}
+
+/** What was found in the bitmap subtitle track that the job draws. */
+export interface BitmapTrack {
+  /** Index among all streams of the source. */
+  stream: number
+  /** null = nothing is visible in the outputs. */
+  drawn: DrawnArea | null
+  /** How many are shown in the outputs. */
+  subtitles: number
+  damagedPackets: number
 }
 
 /** The part of the source that the job uses, in seconds after the first frame of the outputs without a cut. */

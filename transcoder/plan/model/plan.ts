@@ -11,6 +11,7 @@ import type { ChannelMix } from './channelMix.ts'
 import type { JoinPlan, PieceVideoPlan } from './joinPlan.ts'
 import type { CutPlan, SourceReadingPlan } from './sourceReadingPlan.ts'
 import type { FieldPlan, SourceVideo, VideoPlan } from './videoPlan.ts'
+import type { DrawnArea } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { Rational } from '../../formats/rational.ts'
 
 export interface AudioPlan {
@@ -192,7 +193,7 @@ export interface SidecarPlan {
 }
 
 /** Captions that are drawn into the video of every output. */
-export type BurnInPlan = TextBurnInPlan
+export type BurnInPlan = TextBurnInPlan | BitmapBurnInPlan
 
 export interface TextBurnInPlan {
   kind: 'text'
@@ -201,6 +202,18 @@ export interface TextBurnInPlan {
   /** Family name of the font. */
   font: string
   /** How many captions lie in the outputs. */
+  cues: number
+}
+
+/** The images of a subtitle stream. `bitmaps` of a video says where they are drawn. */
+export interface BitmapBurnInPlan {
+  kind: 'bitmap'
+  /** `stream`: index among all streams of the source. */
+  from: { kind: 'source track'; track: number; stream: number }
+  codec: string
+  /** null = nothing is visible in the outputs. */
+  drawn: DrawnArea | null
+  /** How many are shown in the outputs. */
   cues: number
 }
 

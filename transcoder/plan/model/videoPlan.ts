@@ -3,6 +3,7 @@
 import type { VideoCodec } from '#contract/codecs.ts'
 import type { BitrateMode, Quality } from '#contract/job/jobSpec.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
+import type { Rectangle } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { Rational } from '../../formats/rational.ts'
 
 /**
@@ -113,6 +114,8 @@ export interface VideoPlan extends Geometry {
   /** Frames at which a splice is possible: additional key frames that do not move the GOP grid. Ascending. */
   spliceFrames: number[]
   logo: LogoPlan | null
+  /** Where the images of `burnIn` are drawn, even; null or missing = nowhere. */
+  bitmaps?: Rectangle | null | undefined
   /** CEA-608/708 in the video is carried over; false = removed, because this frame rate would garble it. */
   captions: boolean
   /** The source's video as it is; null or missing = it is encoded. The values above then describe the source. */

@@ -9,9 +9,10 @@ import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import type { CaptionCue } from '../../formats/captions/captionCue.ts'
 import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
-import type { BurnInPlan } from '../model/plan.ts'
+import type { BurnInPlan, TextBurnInPlan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import type { PlanContext } from '../planContext.ts'
+import { isDrawnBitmap } from './bitmapBurnIn.ts'
 import { placeCues } from './placeCues.ts'
 import { fileWarnings } from './sidecarCaptions.ts'
 import { isTextSubtitle } from './textSubtitles.ts'
@@ -55,9 +56,9 @@ export function drawnStream(
       details,
     })
   }
-  if (isTextSubtitle(stream, features)) return stream
+  if (isTextSubtitle(stream, features) || isDrawnBitmap(stream)) return stream
   const why = BITMAP_CODECS.has(stream.codec)
-    ? 'consists of images, which this version cannot draw'
+    ? 'consists of images of a kind that cannot be drawn; DVB and PGS subtitles can'
     : stream.codec === 'dvb_teletext'
       ? 'is teletext, of which this ffmpeg cannot read one language alone'
       : 'is in a format that cannot be read as text'
@@ -98,7 +99,7 @@ export function planBurnIn(
   return { kind: 'text', from: sourceOf(burnIn, stream), font: fontOf(spec, stream), cues: placed.length }
 }
 
-function sourceOf(burnIn: BurnInSpec, stream: OtherStream | null): BurnInPlan['from'] {
+function sourceOf(burnIn: BurnInSpec, stream: OtherStream | null): TextBurnInPlan['from'] {
   if (burnIn.kind === 'caption' || stream === null)
     return { kind: 'caption', caption: 'caption' in burnIn ? burnIn.caption : 0 }
   return { ...burnIn, stream: stream.index }

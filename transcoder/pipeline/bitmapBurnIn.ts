@@ -1,0 +1,57 @@
+// In charge of: the bitmap subtitle track that a job draws, through an attempt: read before the plan, written for the encoder.
+// Not in charge of: reading and writing it (source/bitmapTrack.ts), the plan (plan/streams/bitmapBurnIn.ts).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { TaskError } from '#contract/taskError.ts'
+import type { Attempt } from '../attempt.ts'
+import type { BitmapTrack, MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { Plan } from '../plan/model/plan.ts'
+import { drawnBitmaps } from '../plan/streams/bitmapBurnIn.ts'
+import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
+import {
+  copyBitmapPackets,
+  measureBitmapTrack,
+  writeBitmapMovie,
+  type BitmapPackets,
+  type ShownPart,
+} from '../source/bitmapTrack.ts'
+
+export class DrawnBitmaps {
+  readonly #attempt: Attempt
+  readonly #packets: BitmapPackets
+
+  private constructor(attempt: Attempt, packets: BitmapPackets) {
+    this.#attempt = attempt
+    this.#packets = packets
+  }
+
+  /** Reads the whole source once; null = the job draws no bitmaps. Throws subtitle_track_unsupported for joined inputs. */
+  static async open(attempt: Attempt, spec: JobSpec, media: MediaInfo): Promise<DrawnBitmaps | null> {
+    const stream = drawnBitmaps(spec, media)
+    if (stream === null) return null
+    if (spec.inputs !== null)
+      throw new TaskError(
+        'subtitle_track_unsupported',
+        'Bitmap subtitles cannot be drawn where inputs are joined. Draw them into one of the inputs in a job of its own, and join its output.',
+        { field: 'burn_in_captions.source_track' },
+      )
+    const packets = await copyBitmapPackets(attempt, stream, needsDeepProbe(spec, media))
+    return new DrawnBitmaps(attempt, packets)
+  }
+
+  /** `used`: the source with the cut. */
+  measure(spec: JobSpec, used: MediaInfo): Promise<BitmapTrack> {
+    return measureBitmapTrack(this.#packets, shownPart(spec, used), this.#attempt.controller.signal)
+  }
+
+  /** The movie of the images; null = nothing is drawn. */
+  async writeMovie(plan: Plan, spec: JobSpec, used: MediaInfo): Promise<string | null> {
+    const { workspace, controller } = this.#attempt
+    if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
+    return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal)
+  }
+}
+
+function shownPart(spec: JobSpec, used: MediaInfo): ShownPart {
+  return { startSeconds: outputStartSeconds(spec, used), seconds: used.video?.durationSeconds ?? null }
+}

@@ -1,0 +1,209 @@
+// In charge of: the bitmap subtitle track that a job draws: its packets in a local file, what it contains, and a movie of
+// its images for the encoder.
+// Not in charge of: the formats (formats/bitmapSubtitles), where the images are drawn (plan/video/bitmapPlacement.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { createReadStream } from 'node:fs'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TaskError } from '#contract/taskError.ts'
+import type { Attempt } from '../attempt.ts'
+import { rgbaPng } from '../extracts/png.ts'
+import { explainExit } from '../ffmpeg/exit.ts'
+import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
+import { runFfmpeg } from '../ffmpeg/run.ts'
+import type { SubtitleDecoder } from '../formats/bitmapSubtitles/displaySet.ts'
+import { DvbDecoder } from '../formats/bitmapSubtitles/dvbDecoder.ts'
+import { movieEnd, movieStart, MOVIE_TIMESCALE, type MovieSample } from '../formats/bitmapSubtitles/imageMovie.ts'
+import { PesReader, SupReader, type SubtitlePacketReader } from '../formats/bitmapSubtitles/packets.ts'
+import { PgsDecoder } from '../formats/bitmapSubtitles/pgsDecoder.ts'
+import { AreaFinder, drawImages, type DrawnArea } from '../formats/bitmapSubtitles/subtitleArea.ts'
+import { SubtitleTimeline, type ShownSubtitle } from '../formats/bitmapSubtitles/subtitleTimeline.ts'
+import { DEEP_PROBE_FLAGS } from '../plan/streams/audioStreamCount.ts'
+import type { BitmapTrack } from '../plan/model/mediaInfo.ts'
+import type { BitmapCodec, BitmapStream } from '../plan/streams/bitmapBurnIn.ts'
+import type { Workspace } from '../workspace.ts'
+
+/** More than a day of dense dialogue has. */
+const MAX_SUBTITLES = 100_000
+/** A film has up to 60 MB. */
+const MAX_TRACK_BYTES = 2 ** 30
+
+/** The part of the source that the outputs show. */
+export interface ShownPart {
+  /** Seconds on the clock of the source at which the outputs begin. */
+  startSeconds: number
+  /** Their length; null = not known. */
+  seconds: number | null
+}
+
+/** The packets of a track, in a file of the workspace. */
+export interface BitmapPackets {
+  file: string
+  codec: BitmapCodec
+  stream: number
+}
+
+const formats: Record<BitmapCodec, { muxer: readonly string[]; open: () => Opened }> = {
+  // Times as they are in the source, to the tick.
+  dvb_subtitle: {
+    muxer: ['-mpegts_copyts', '1', '-f', 'mpegts'],
+    open: () => {
+      const reader = new PesReader()
+      return { reader, decoder: () => new DvbDecoder(reader.pages) }
+    },
+  },
+  hdmv_pgs_subtitle: {
+    muxer: ['-f', 'sup'],
+    open: () => ({ reader: new SupReader(), decoder: () => new PgsDecoder() }),
+  },
+}
+
+interface Opened {
+  reader: SubtitlePacketReader
+  /** Called with the first packet: the tables of a transport stream come before it. */
+  decoder: () => SubtitleDecoder
+}
+
+/** Reads the whole source once and keeps the packets of one stream. */
+export async function copyBitmapPackets(
+  { engine, loopback, workspace, controller }: Pick<Attempt, 'engine' | 'loopback' | 'workspace' | 'controller'>,
+  { index, codec }: BitmapStream,
+  deepProbe: boolean,
+): Promise<BitmapPackets> {
+  const file = join(workspace.out, 'subtitles.packets')
+  let served = -1
+  const result = await runFfmpeg(
+    engine,
+    [
+      ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'level+warning', '-nostats', '-progress', 'pipe:1'],
+      ...['-copyts', ...inputFlags(loopback.url), ...(deepProbe ? DEEP_PROBE_FLAGS : []), '-i', loopback.url],
+      ...['-map', `0:${index}`, '-map_metadata', '-1', '-c', 'copy'],
+      ...[...formats[codec].muxer, `file:${file}`],
+    ],
+    {
+      cwd: workspace.cwd,
+      purpose: 'read the subtitles',
+      signal: controller.signal,
+      outputFiles: [file],
+      limits: { fileBytes: MAX_TRACK_BYTES, cpuSeconds: 0 },
+      // Between two subtitles may be an hour: ffmpeg then only reads.
+      isBlocked: () => {
+        const before = served
+        served = loopback.bytesServed
+        return served > before
+      },
+    },
+  )
+  controller.signal.throwIfAborted()
+  const failure = explainExit(result)
+  if (failure !== null) throw new TaskError(failure.code, `The subtitles cannot be read. ${failure.message}`)
+  return { file, codec, stream: index }
+}
+
+/** Every subtitle that is shown in the outputs, in order. */
+async function* shownSubtitles(
+  { file, codec }: BitmapPackets,
+  part: ShownPart,
+  signal: AbortSignal,
+  onDamaged: (packets: number) => void = () => undefined,
+): AsyncGenerator<ShownSubtitle> {
+  const { reader, decoder: newDecoder } = formats[codec].open()
+  const timeline = new SubtitleTimeline({ ...part, clockPeriod: reader.clockPeriod })
+  let decoder: SubtitleDecoder | null = null
+  let count = 0
+  const counted = (shown: ShownSubtitle[]): ShownSubtitle[] => {
+    count += shown.length
+    if (count > MAX_SUBTITLES)
+      throw new TaskError('source_damaged', 'The subtitle track has more images than any programme could use.')
+    return shown
+  }
+  const chunks = async function* (): AsyncGenerator<ReturnType<SubtitlePacketReader['push']>> {
+    for await (const chunk of createReadStream(file)) yield reader.push(chunk as Buffer)
+    yield reader.end()
+  }
+  for await (const packets of chunks()) {
+    signal.throwIfAborted()
+    for (const { ticks, data } of packets) {
+      decoder ??= newDecoder()
+      for (const set of decoder.decode(data)) yield* counted(timeline.push(ticks, set))
+    }
+  }
+  yield* counted(timeline.end())
+  onDamaged(decoder?.damaged ?? 0)
+}
+
+/** What is drawn: how many subtitles, and where. */
+export async function measureBitmapTrack(
+  packets: BitmapPackets,
+  part: ShownPart,
+  signal: AbortSignal,
+): Promise<BitmapTrack> {
+  const finder = new AreaFinder()
+  let [subtitles, damagedPackets] = [0, 0]
+  for await (const { canvas, images } of shownSubtitles(packets, part, signal, (count) => (damagedPackets = count))) {
+    subtitles += 1
+    for (const image of images) finder.add(canvas, image)
+  }
+  return { stream: packets.stream, drawn: finder.result(), subtitles, damagedPackets }
+}
+
+/**
+ * The images as a movie: each from its time to that of the next, transparent in between. Memory holds one image, whatever
+ * the length of the track.
+ */
+export async function writeBitmapMovie(
+  packets: BitmapPackets,
+  part: ShownPart,
+  drawn: DrawnArea,
+  workspace: Pick<Workspace, 'root'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const file = join(workspace.root, 'subtitles.mov')
+  const movie = await open(file, 'w')
+  try {
+    await writeImages(movie, packets, part, drawn, signal)
+  } finally {
+    await movie.close()
+    await rm(packets.file, { force: true })
+  }
+  return file
+}
+
+async function writeImages(
+  movie: FileHandle,
+  packets: BitmapPackets,
+  part: ShownPart,
+  drawn: DrawnArea,
+  signal: AbortSignal,
+): Promise<void> {
+  const { width, height } = drawn.area
+  const header = movieStart(0).length
+  let end = header
+  const append = async (bytes: Uint8Array): Promise<Image> => {
+    await movie.write(bytes, 0, bytes.length, end)
+    end += bytes.length
+    return { offset: end - bytes.length, bytes: bytes.length }
+  }
+  const blank = await append(await rgbaPng(width, height, new Uint8Array(width * height * 4)))
+  const changes: { ticks: number; image: Image }[] = [{ ticks: 0, image: blank }]
+  const showFrom = (seconds: number, image: Image): void => {
+    const ticks = Math.round(seconds * MOVIE_TIMESCALE)
+    // What was to be shown for no time at all is not.
+    while (changes.length > 0 && changes.at(-1)!.ticks >= ticks) changes.pop()
+    changes.push({ ticks, image })
+  }
+  for await (const shown of shownSubtitles(packets, part, signal)) {
+    const pixels = drawImages(drawn, shown.canvas, shown.images)
+    showFrom(shown.start, await append(await rgbaPng(width, height, pixels)))
+    if (shown.end !== null) showFrom(shown.end, blank)
+  }
+  const samples = changes.map(({ ticks, image }, index): MovieSample => ({
+    ...image,
+    duration: (changes[index + 1]?.ticks ?? ticks + 1) - ticks,
+  }))
+  await append(movieEnd(width, height, samples))
+  const mediaBytes = samples.reduce((last, { offset, bytes }) => Math.max(last, offset + bytes), 0) - header
+  await movie.write(movieStart(mediaBytes), 0, header, 0)
+}
+
+type Image = Pick<MovieSample, 'offset' | 'bytes'>
