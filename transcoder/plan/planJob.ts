@@ -102,7 +102,8 @@ export function planJob(
   const cues = planCues(context, sourceCues)
   const subtitles = planCopiedSubtitles(spec, media)
   const keptPids = [...(cues === null ? [] : (sourceCues?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
-  context.warn(...warnDroppedStreams(media, keptPids, textSubtitleStreams(spec, media, features)))
+  const carried = [...textSubtitleStreams(spec, media, features), ...(bitmapStream === null ? [] : [bitmapStream])]
+  context.warn(...warnDroppedStreams(media, keptPids, carried))
   if (isDecoded) warnSource(context, sourceVideo)
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 

@@ -34,9 +34,15 @@ function displaySet(canvas: { width: number; height: number }, { at, shows }: Pg
     return Buffer.concat([head, body])
   }
   const composition = Buffer.from([
-    ...[...short(canvas.width), ...short(canvas.height), 0x10, ...short(number)],
+    ...short(canvas.width),
+    ...short(canvas.height),
+    0x10,
+    ...short(number),
     // Each set is an epoch of its own.
-    ...[shows.length === 0 ? 0 : 0x80, 0, 0, shows.length],
+    shows.length === 0 ? 0 : 0x80,
+    0,
+    0,
+    shows.length,
     ...shows.flatMap(({ x, y, forced }, id) => [...short(id), 0, forced === true ? 0x40 : 0, ...short(x), ...short(y)]),
   ])
   const windows = Buffer.from([
@@ -50,7 +56,8 @@ function displaySet(canvas: { width: number; height: number }, { at, shows }: Pg
     ]),
   ])
   const palette = Buffer.from([
-    ...[0, 0],
+    0,
+    0,
     ...shows.flatMap(({ color = PGS_WHITE }, id) => [id + 1, color.y, color.cr, color.cb, color.alpha ?? 255]),
   ])
   const objects = shows.map(({ width, height }, id) => {

@@ -1,6 +1,6 @@
 // In charge of: display sets of DVB subtitles, and inserting them into a transport stream that ffmpeg made (ETSI EN 300
 // 743).
-// Not in charge of: regions and objects; the pages declare them but show nothing.
+// Not in charge of: objects. Without `box`, the pages declare regions but show nothing.
 import { readPesTimestamps } from '../../../transcoder/formats/mpegts/clock.ts'
 import { payloadOf, pidOf, isPayloadStart } from '../../../transcoder/formats/mpegts/packet.ts'
 import { SectionAssembler, toPackets } from '../../../transcoder/formats/mpegts/section.ts'
@@ -19,16 +19,40 @@ export interface Page {
   /** page_time_out in seconds. */
   timeOut?: number
   regions?: number
+  /** One region that is filled with a colour, instead of `regions`. */
+  box?: { x: number; y: number; width: number; height: number; color: readonly [y: number, cr: number, cb: number] }
+  /** A display definition; missing = 720 × 576. */
+  canvas?: { width: number; height: number }
 }
 
-/** A display set: one page composition and its end segment. */
-export function displaySet({ state = 'whole', timeOut = 30, regions = 1 }: Page): Uint8Array {
-  const page = [
-    timeOut,
-    state === 'whole' ? 0x04 : 0,
-    ...Array.from({ length: regions }, () => [0, 0, 0, 10, 0, 10]).flat(),
-  ]
-  return Uint8Array.of(0x20, 0, 0x0f, 0x10, 0, 1, 0, page.length, ...page, 0x0f, 0x80, 0, 1, 0, 0, 0xff)
+/** A display set: one page composition, what it shows, and its end segment. */
+export function displaySet({ state = 'whole', timeOut = 30, regions = 1, box, canvas }: Page): Uint8Array {
+  const places =
+    box === undefined
+      ? Array.from({ length: regions }, () => [0, 0, 0, 10, 0, 10]).flat()
+      : [0, 0, ...short(box.x), ...short(box.y)]
+  return Uint8Array.of(
+    ...[0x20, 0],
+    ...(canvas === undefined ? [] : segment(0x14, [0, ...short(canvas.width - 1), ...short(canvas.height - 1)])),
+    ...segment(0x10, [timeOut, state === 'whole' ? 0x04 : 0, ...places]),
+    // Filled with entry 5, four bits per pixel.
+    ...(box === undefined
+      ? []
+      : [
+          ...segment(0x11, [0, 0x08, ...short(box.width), ...short(box.height), 2 << 2, 0, 0, 5 << 4]),
+          ...segment(0x12, [0, 0, 5, 0x41, ...box.color, 0]),
+        ]),
+    ...segment(0x80, []),
+    0xff,
+  )
+}
+
+function segment(type: number, body: readonly number[]): number[] {
+  return [0x0f, type, 0, 1, ...short(body.length), ...body]
+}
+
+function short(value: number): [number, number] {
+  return [value >> 8, value & 0xff]
 }
 
 /** All of them are inserted before the first video packet. */

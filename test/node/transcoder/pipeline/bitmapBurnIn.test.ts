@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { decodeRaw, ffmpeg, lavfi, readPackets } from '../../../support/media/media.ts'
+import { decodeRaw, ffmpeg, lavfi, makeClip, readPackets } from '../../../support/media/media.ts'
 import { pgsFile, type PgsEvent } from '../../../support/media/pgsFile.ts'
+import { withSubtitles, type Page } from '../../../support/mpegts/subtitlePages.ts'
 import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
@@ -149,4 +150,113 @@ test('DVB: objects of a transport stream, on the canvas of SD', async () => {
   expect(framesOf(found)).toEqual(range(13, Math.ceil(seconds * 25)))
   expectPlace(found[20], [100 / 2.25, 480 / 3.2, 400 / 2.25, 540 / 3.2])
   expectColor(found[20], WHITE)
+})
+
+/** Grey video of 4 s with these pages; the first video packet has all of them. */
+async function makePages(pages: readonly Page[]): Promise<Buffer> {
+  const plain = await makeClip(path('plain.ts'), { picture: 'color=c=gray', audio: [1], flags: ['-g', '25'] })
+  return withSubtitles(await readFile(plain), 0x200, pages)
+}
+
+const LOW = { x: 90, y: 480, width: 360, height: 48, color: [81, 240, 90] } as const
+const HIGH = { ...LOW, y: 48 } as const
+const TIMED: Page[] = [
+  { seconds: 0.52, timeOut: 1, box: LOW },
+  { seconds: 2, timeOut: 1, box: HIGH },
+  // Repeated, for receivers that have just been switched on.
+  { seconds: 2.6, timeOut: 1, box: HIGH },
+]
+
+test('DVB: a page ends at its time-out, unless it is repeated', async () => {
+  await run(await makePages(TIMED))
+  expect(taskApi.fails).toEqual([])
+  const found = await seen('out/v0.mp4', { width: 320, height: 180 })
+  expect(framesOf(found)).toEqual([...range(13, 38), ...range(50, 90)])
+  expectPlace(found[20], [40, 150, 200, 165])
+  expectPlace(found[70], [40, 15, 200, 30])
+  expectColor(found[20], RED_IN_SD)
+  // It is a part of the output, if not as a stream.
+  expect(taskApi.plans[0]!.warnings).toEqual([])
+  expect(taskApi.plans[0]).toMatchObject({ plan: { burnIn: { kind: 'bitmap', codec: 'dvb_subtitle', cues: 2 } } })
+})
+
+test('DVB: a canvas of HD, and a page that clears the screen', async () => {
+  const canvas = { width: 1920, height: 1080 }
+  const box = { ...LOW, x: 480, y: 900, width: 960, height: 90 }
+  await run(
+    await makePages([
+      { seconds: 1, box, canvas },
+      { seconds: 1.24, regions: 0, canvas },
+    ]),
+  )
+  const found = await seen('out/v0.mp4', { width: 320, height: 180 })
+  expect(framesOf(found)).toEqual(range(25, 31))
+  expectPlace(found[28], [80, 150, 240, 165])
+})
+
+test('a part of the source: a subtitle that is on the screen at its beginning starts with it', async () => {
+  await run(await makePages(TIMED), { start_seconds: '0.8', end_seconds: '2.52' })
+  expect(taskApi.fails).toEqual([])
+  const found = await seen('out/v0.mp4', { width: 320, height: 180 })
+  expect(found).toHaveLength(43)
+  expect(framesOf(found)).toEqual([...range(0, 18), ...range(30, 43)])
+})
+
+test('Matroska at 23.976: a cut, and times in whole milliseconds', async () => {
+  const shows = [{ x: 200, y: 880, width: 600, height: 120 }]
+  const [rate, frame] = ['24000/1001', 1001 / 24_000]
+  const events = [10, 17, 40, 41, 60, 61].map((number, index) => ({
+    at: number * frame,
+    shows: index % 2 === 0 ? shows : [],
+  }))
+  const source = await makeSource('film.mkv', { width: 1920, height: 1080 }, events, { rate })
+  await run(source, { start_seconds: '00:00:00:12', end_seconds: '00:00:02:13' })
+  expect(taskApi.fails).toEqual([])
+  expect(framesOf(await seen('out/v0.mp4', { width: 320, height: 180 }))).toEqual([...range(0, 5), 28, 48])
+})
+
+test('a track without captions, or with none in the part that is used, gives a warning', async () => {
+  await run(await makePages(TIMED), { start_seconds: '3.8' })
+  expect(taskApi.fails).toEqual([])
+  expect(framesOf(await seen('out/v0.mp4', { width: 320, height: 180 }))).toEqual([])
+  expect(taskApi.plans[0]).toMatchObject({
+    plan: { burnIn: { kind: 'bitmap', drawn: null, cues: 0 } },
+    warnings: expect.arrayContaining([expect.objectContaining({ code: 'captions_empty' })]),
+  })
+})
+
+test('a track that is not there is an error that says which there are', async () => {
+  const source = await makePages(TIMED)
+  await run(source, { burn_in_captions: { source_track: 2 } })
+  expect(taskApi.fails).toMatchObject([
+    {
+      error: {
+        code: 'subtitle_track_missing',
+        field: 'burn_in_captions.source_track',
+        message: expect.stringContaining('dvb_subtitle'),
+      },
+    },
+  ])
+})
+
+test('subtitles of a DVD cannot be drawn: the error says which kinds can', async () => {
+  const events = [{ at: 1, shows: [{ x: 100, y: 480, width: 300, height: 60 }] }]
+  await run(await makeSource('dvd.mkv', { width: 720, height: 576 }, events, { flags: ['-c:s', 'dvdsub'] }))
+  expect(taskApi.fails).toMatchObject([
+    { error: { code: 'subtitle_track_unsupported', message: expect.stringContaining('DVB and PGS') } },
+  ])
+})
+
+test('damaged packets: what can be read is drawn, and a warning says so', async () => {
+  const source = await makePages([
+    { seconds: 0.52, timeOut: 1, box: LOW },
+    { seconds: 2, box: HIGH },
+  ])
+  // The first region has no depth.
+  const at = source.indexOf(Buffer.from([0x0f, 0x11, 0, 1, 0, 10]))
+  source[at + 12] = 0
+  await run(source)
+  expect(taskApi.fails).toEqual([])
+  expect(framesOf(await seen('out/v0.mp4', { width: 320, height: 180 }))).toEqual(range(50, 100))
+  expect(taskApi.plans[0]!.warnings).toContainEqual(expect.objectContaining({ code: 'captions_damaged' }))
 })
