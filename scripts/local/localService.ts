@@ -231,6 +231,7 @@ export class LocalService {
       registrationSecret,
       remote,
       trustedProxies,
+      usagePrices,
     } = this.#settings
     const start: WorkerStart = {
       socket: state.socket,
@@ -250,6 +251,7 @@ export class LocalService {
         // The reverse proxy passes on only the headers of those.
         ...(trustedProxies === 'all' || trustedProxies.length > 0 ? { TRUST_PROXY: '1' } : {}),
         ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
+        ...(usagePrices === null ? {} : { USAGE_PRICES: usagePrices }),
       },
       allowPrivateHosts: allowPrivateHosts
         .split(',')

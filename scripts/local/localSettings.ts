@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { MIN_TRANSCODER_SECRET } from '#contract/task/registration.ts'
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '#contract/logLevels.ts'
 import { parseTrustedProxies, type TrustedProxies } from './proxy/clientAddress.ts'
+import { variableProblems } from '#contract/serviceVariables.ts'
 import type { LogLimits } from './processes/processLog.ts'
 
 /** Root of the source tree, which contains wrangler.toml. */
@@ -54,6 +55,8 @@ export interface LocalSettings {
   trustedProxies: TrustedProxies
   /** Passed on if set. */
   leaseSeconds: string | null
+  /** The price list of usage, as JSON; null = none. */
+  usagePrices: string | null
   /** How long a running attempt may continue when the service stops, if that is enough to finish it. */
   drainSeconds: number
   /** The lines of the logs that are written, of Worker and transcoders. */
@@ -97,6 +100,7 @@ export function readSettings(
     baseUrl: publicAddress(env),
     trustedProxies: trustedProxies(env, host),
     leaseSeconds,
+    usagePrices: usagePrices(env),
     drainSeconds: whole(env, 'DRAIN_SECONDS', 5, 0, 86_400),
     logLevel: logLevel(env),
     logLimits: {
@@ -111,6 +115,13 @@ export function readSettings(
 function logLevel(env: Environment): LogLevel {
   const text = env['LOG_LEVEL'] || 'info'
   if (!isLogLevel(text)) throw invalidSetting('LOG_LEVEL', LOG_LEVELS.join(', '), env)
+  return text
+}
+
+function usagePrices(env: Environment): string | null {
+  const text = env['USAGE_PRICES'] || null
+  const [problem] = text === null ? [] : variableProblems({ USAGE_PRICES: text })
+  if (problem !== undefined) throw new Error(`${problem}.`)
   return text
 }
 
