@@ -251,6 +251,24 @@ export const commandTable = {
     subcommands: ['list', 'delete', 'token'],
   },
   limits: { usage: '', positionalCount: [0, 0], description: 'show the limits of the service', options: {} },
+  usage: {
+    usage: '',
+    positionalCount: [0, 0],
+    description: 'show what the account used in a month, and what it costs',
+    options: {
+      month: { type: 'string', value: 'YYYY-MM', description: 'a month in UTC; default: the current one' },
+      accounts: { type: 'boolean', description: 'of all accounts; needs an admin key' },
+      csv: { type: 'boolean', description: 'print CSV' },
+    },
+  },
+  'spend-cap': {
+    usage: 'ACCOUNT AMOUNT|none',
+    positionalCount: [2, 2],
+    description: 'refuse new jobs of an account that has spent this much in a month; needs an admin key',
+    options: {
+      webhook: { type: 'string', value: 'URL', description: 'notified at 80 % and 100 %; default: none' },
+    },
+  },
   keys: {
     usage: 'list|issue|rotate ID|revoke ID',
     positionalCount: [1, 2],

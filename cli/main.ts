@@ -22,6 +22,7 @@ import { createShare, shareCommand, shareText } from './commands/shareCommand.ts
 import { submitCommand } from './commands/submitCommand.ts'
 import { columnsOf, wrap } from './text/terminal.ts'
 import { uploadsCommand } from './commands/uploadsCommand.ts'
+import { spendCapCommand, usageCommand } from './commands/usageCommand.ts'
 import { vaultCommand } from './commands/vaultCommand.ts'
 import { version } from './version.ts'
 
@@ -126,6 +127,10 @@ async function run({ name, values, positionals }: ParsedCommand): Promise<number
       const document = await client.limits()
       return print({ document, text: limitsText(document, width) })
     }
+    case 'usage':
+      return print(await usageCommand(client, pick(values, ['month', 'accounts', 'csv']), width))
+    case 'spend-cap':
+      return print(await spendCapCommand(client, positionals, pick(values, ['webhook'])))
     case 'vault':
       return print(await vaultCommand(client, positionals, note))
     case 'keys':

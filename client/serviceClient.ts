@@ -1,7 +1,7 @@
 // In charge of: the operations of the service as typed functions (docs/client.md). Runs in Node and in browsers.
 // Not in charge of: local files (nodeClient.ts), transfers (upload/uploadFile.ts, download/downloadFile.ts), polling
 // (followJob.ts), output for people.
-import type { IssuedKey, Key, KeyTerms, ReplacedKey, VaultRotation } from '#contract/api/administration.ts'
+import type { Account, IssuedKey, Key, KeyTerms, ReplacedKey, VaultRotation } from '#contract/api/administration.ts'
 import type {
   Created,
   JobList,
@@ -17,6 +17,7 @@ import type {
 } from '#contract/api/answers.ts'
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import type { publishedLimits } from '#contract/api/publishedLimits.ts'
+import type { Usage, UsageOfAccounts } from '#contract/api/usage.ts'
 import { isTransient } from './clientErrors.ts'
 import { follow, type FollowOptions } from './followJob.ts'
 import {
@@ -53,6 +54,18 @@ export interface ListOptions {
   search?: string
   /** Jobs: "name:value" pairs of the job's `metadata`; all must match. Default: none. */
   metadata?: readonly string[]
+}
+
+export interface UsageOptions {
+  /** Such as "2026-11", in UTC. Default: the current month. */
+  month?: string | undefined
+}
+
+export interface SpendCapTerms {
+  /** Per month, in the currency of the price list; null = no cap. */
+  spend_cap: number | null
+  /** Notified at 80 % and 100 %. Default: none. */
+  spend_webhook_url?: string | null
 }
 
 /** The content of a preset. */
@@ -207,6 +220,27 @@ export class ServiceClient {
     return this.#requestJson('/api/v0/limits')
   }
 
+  /** What the account used in a month, and what it costs. */
+  usage(options: UsageOptions = {}): Promise<Usage> {
+    return this.#requestJson(`/api/v0/usage?${queryOf({ month: options.month, format: 'json' })}`)
+  }
+
+  /** The same of all accounts. Requires a key with the scope "admin". */
+  usageOfAccounts(options: UsageOptions = {}): Promise<UsageOfAccounts> {
+    return this.#requestJson(`/api/v0/usage/accounts?${queryOf({ month: options.month, format: 'json' })}`)
+  }
+
+  /** Usage as CSV (RFC 4180). */
+  async usageCsv({ month, allAccounts = false }: UsageOptions & { allAccounts?: boolean } = {}): Promise<string> {
+    const path = allAccounts ? '/api/v0/usage/accounts' : '/api/v0/usage'
+    return (await sendRequest(this.#service, `${path}?${queryOf({ month, format: 'csv' })}`)).text()
+  }
+
+  /** Amount per month in the currency of the price list; null = no cap. Requires a key with the scope "admin". */
+  setSpendCap(account: string, cap: SpendCapTerms): Promise<Account> {
+    return this.#send('PUT', `/api/v0/accounts/${encodeURIComponent(account)}/spend-cap`, cap)
+  }
+
   /** API keys. Requires a key with the scope "admin". */
   keys(): Promise<{ keys: Key[] }> {
     return this.#requestJson('/api/v0/keys')
@@ -271,7 +305,7 @@ function randomIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-function queryOf(options: ListOptions): string {
+function queryOf(options: object): string {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const pairs = given.flatMap(([name, value]: [string, unknown]) =>
     [value].flat().map((each): [string, string] => [name, String(each)]),

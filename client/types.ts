@@ -1,5 +1,5 @@
 // In charge of: the types that both entry points export.
-export type { IssuedKey, Key } from '#contract/api/administration.ts'
+export type { Account, IssuedKey, Key } from '#contract/api/administration.ts'
 export type {
   Created,
   JobList,
@@ -16,11 +16,20 @@ export type {
   UploadList,
   UploadToken,
 } from '#contract/api/answers.ts'
+export type { AccountUsage, Usage, UsageLine, UsageOfAccounts } from '#contract/api/usage.ts'
 export type { JobError, Problem, Warning } from '#contract/errors.ts'
 export type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 export type { MediaFacts } from '#contract/task/mediaFacts.ts'
 export type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
-export type { CreateOptions, ListOptions, PresetRequest, ShareOptions, UploadTokenOptions } from './serviceClient.ts'
+export type {
+  CreateOptions,
+  ListOptions,
+  PresetRequest,
+  ShareOptions,
+  SpendCapTerms,
+  UploadTokenOptions,
+  UsageOptions,
+} from './serviceClient.ts'
 export type { FollowOptions } from './followJob.ts'
 export type { Credentials } from './serviceRequest.ts'
 export type { AudioProfile, Credential, Input, JobRequest, PresetJob, VideoProfile } from './jobRequest.ts'

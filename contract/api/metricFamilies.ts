@@ -59,6 +59,7 @@ export const FAMILIES = {
     'Failed requests to the stores of sources (input) and outputs (output).',
   ),
   webhook_tries_total: counter(['result'], 'Tries to deliver a webhook: delivered, postponed, failed for good.'),
+  jobs_refused_total: counter(['reason'], 'Requests for jobs that were refused: spend_cap, active_jobs.'),
   http_requests_total: counter(['method', 'route', 'status'], 'Answered requests, by route and class of status.'),
 
   http_request_duration_seconds: histogram(

@@ -14,6 +14,7 @@ import {
 } from '../db/jobs.ts'
 import { settings } from '../env.ts'
 import { findUpload } from '../db/uploads.ts'
+import { countInIsolate } from '../metrics/isolateCounts.ts'
 import { spendingLimit } from '../usage/spendCap.ts'
 import { webhookProblem } from '../webhooks/webhookAddress.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
@@ -88,6 +89,7 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
       : await spendingLimit(env, account).catch(async (refusal: unknown) => {
           const first = await findReplayedJob(env, request)
           if (first) return first
+          countRefusal(env, 'spend_cap')
           throw refusal
         })
   if (spending !== null && 'jobId' in spending) return spending
@@ -123,8 +125,14 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, isReplay: false }
   const first = await findReplayedJob(env, request)
   // Neither the key nor the job was inserted: both INSERTs have the same condition.
-  if (!first) throw (await spending?.refusal()) ?? tooManyJobs()
-  return first
+  if (first) return first
+  const refusal = await spending?.refusal()
+  countRefusal(env, refusal ? 'spend_cap' : 'active_jobs')
+  throw refusal ?? tooManyJobs()
+}
+
+function countRefusal(env: Env, reason: 'spend_cap' | 'active_jobs'): void {
+  countInIsolate(env, 'refusals', (totals) => totals.add('jobs_refused_total', { reason }))
 }
 
 function uploadNotFound(number: number, field: string): Problem {

@@ -26,5 +26,6 @@ export const INITIAL_SERIES: { [Name in CounterName]?: LabelsOf<Name>[] } = {
   source_read_bytes_total: [{}],
   uploaded_bytes_total: [{}],
   store_errors_total: errorCodes.flatMap((code) => ['input', 'output'].map((side) => ({ side, code }))),
+  jobs_refused_total: each('reason', ['spend_cap', 'active_jobs']),
   webhook_tries_total: each('result', ['delivered', 'postponed', 'failed']),
 }

@@ -12,7 +12,9 @@ import { validatePreset } from '#contract/job/validatePreset.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { credentialSchema } from '#contract/job/requestSchema.ts'
 import { publicFigures } from '#contract/api/publicStatus.ts'
-import { webhookPayload } from '#contract/api/webhookMessage.ts'
+import { spendCap } from '#contract/api/requestBodies.ts'
+import { spendNoticePayload, webhookPayload } from '#contract/api/webhookMessage.ts'
+import { parsePriceList, unitPrice } from '#contract/usage/priceList.ts'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
 import { ROOT } from '../../../scripts/local/localSettings.ts'
 
@@ -101,6 +103,8 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/stores.md', '{', OPERATIONS],
   ['docs/uploads.md', 'new Upload', EXAMPLES],
   ['docs/uploads.md', 'SPLICEPOINT_URL', 'test/node/web/browser/visitorUpload.long.test.ts'],
+  ['docs/usage.md', '[production.vars]', OPERATIONS],
+  ['docs/usage.md', '{', OPERATIONS],
   ['docs/webhooks.md', '// receiver', RECEIVERS],
   ['docs/webhooks.md', '# receiver', RECEIVERS],
 ]
@@ -131,6 +135,37 @@ describe('the examples of the pages', () => {
     )
     expect(named.length).toBeGreaterThan(10)
     expect([...new Set(named)].filter((name) => !Object.hasOwn(scripts, name))).toEqual([])
+  })
+})
+
+describe('what docs/usage.md shows', () => {
+  const [list, cap, message] = blocks.filter(({ page }) => page === 'docs/usage.md').map(({ text }) => text)
+
+  it('is a price list that is accepted, with every class that it explains', () => {
+    const prices = parsePriceList(/'''([^]*)'''/.exec(list!)![1]!)
+    expect(prices).toMatchObject({ currency: 'EUR', others: { gb_out: 90_000 } })
+    if ('problem' in prices) return
+    const price = (usageClass: string) => unitPrice(prices, 'output_hours', usageClass) / 1e6
+    expect(['1080p h264', '1080p hevc', '720p h264', 'audio aac', 'copy'].map(price)).toEqual([
+      0.5, 0.8, 0.3, 0.05, 0.02,
+    ])
+  })
+
+  it('is a cap that is accepted, and the webhook that is sent', () => {
+    expect(spendCap.safeParse(JSON.parse(cap!)).success).toBe(true)
+    const shown = JSON.parse(message!) as { timestamp: string; data: Record<string, unknown> }
+    const { data } = shown
+    const sent = spendNoticePayload({
+      account: String(data['account']),
+      month: String(data['month']),
+      percent: Number(data['percent']),
+      spendCap: Number(data['spend_cap']),
+      spent: Number(data['spent']),
+      currency: String(data['currency']),
+      resetsAt: Date.parse(String(data['resets_at'])),
+      reachedAt: Date.parse(shown.timestamp),
+    })
+    expect(JSON.parse(sent)).toEqual(shown)
   })
 })
 

@@ -94,7 +94,13 @@ test('a job is refused once the cap is spent, and says what, how much and until 
 test('the next month begins with nothing spent', async () => {
   await setCap(1)
   await completeWithCost(await createJob({}, { key }), 5)
+  const refusals = async (): Promise<number> => {
+    const metrics = await (await apiRequest('/metrics', { key: ADMIN_KEY })).text()
+    return Number(/^splicepoint_jobs_refused_total\{reason="spend_cap"\} (\d+)$/m.exec(metrics)?.[1])
+  }
+  const before = await refusals()
   expect((await create()).status).toBe(402)
+  expect(await refusals()).toBe(before + 1)
   const { resets_at: resetsAt } = (await readJson('/api/v0/usage', { key })).spend_cap
   advanceClock(Date.parse(resetsAt) - Date.now() + 1000)
   expect((await create()).status).toBe(200)

@@ -23,7 +23,8 @@ beforeAll(async () => {
   tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
   media = resources.use(await PausableFileServer.start(tempDir.file('film.mp4')))
-  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host }))
+  const prices = { USAGE_PRICES: '{"currency":"EUR","output_hour":{"default":0.5}}' }
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host, ...prices }))
 })
 
 function environment(change: Record<string, string> = {}): NodeJS.ProcessEnv {
@@ -405,6 +406,26 @@ test('keys are issued, used, rotated and revoked', async () => {
   expect(await splicepoint(['list'], { env: { SPLICEPOINT_KEY: rotated.key } })).toMatchObject({ code: 0 })
   expect(await splicepoint(['keys', 'revoke', rotated.id], { env })).toMatchObject({ code: 0 })
   expect((await splicepoint(['keys', 'list'], { env })).stdout).toMatch(new RegExp(`${rotated.id}.*revoked`))
+})
+
+test('usage is shown, as JSON and as CSV; a spend cap is set and removed', async () => {
+  const env = { SPLICEPOINT_KEY: service.ready.admin_key }
+  const document = await (await service.call('/api/v0/usage')).json()
+  expect(JSON.parse((await splicepoint(['usage', '--json'])).stdout)).toEqual(document)
+  const { stdout } = await splicepoint(['usage'])
+  expect(stdout).toMatch(/^ITEM +CLASS +QUANTITY +PRICE +COST +CURRENCY\njobs +c/)
+  expect(stdout).toMatch(/\noutput_hours +\d+p h264 +0\.\d+ +0\.5 +0\.\d+ +EUR\n/)
+  const csv = await (await service.call('/api/v0/usage?format=csv')).text()
+  expect((await splicepoint(['usage', '--csv'])).stdout).toBe(csv)
+  expect((await splicepoint(['usage', '--accounts', '--csv'], { env })).stdout).toBe(csv)
+  expect((await splicepoint(['usage', '--month', '2020-01'])).stdout).toBe('')
+  expect((await splicepoint(['usage', '--month', 'May'])).stderr).toContain('month must be a month in UTC')
+  expect((await splicepoint(['spend-cap', 'default', '100'], { env })).stdout).toBe(
+    'default may spend 100 in a calendar month (UTC).\n',
+  )
+  expect((await splicepoint(['usage'])).stdout).toMatch(/\nSpent this month: 0\.\d\d of 100\.00 EUR\n/)
+  expect((await splicepoint(['spend-cap', 'default', 'none'], { env })).stdout).toBe('default has no spend cap.\n')
+  expect((await splicepoint(['spend-cap', 'default', 'much'], { env })).code).toBe(2)
 })
 
 test('limits are those of the service', async () => {
