@@ -27,6 +27,11 @@ export function audioPackets(path: string, isAdts = false): Promise<HashedPacket
   return hashed(path, ['-map', '0:a:0', '-copyinkf', ...(isAdts ? ['-bsf:a', 'aac_adtstoasc'] : [])])
 }
 
+/** Teletext and DVB subtitles. */
+export function subtitlePackets(path: string): Promise<HashedPacket[]> {
+  return hashed(path, ['-map', '0:s:0'])
+}
+
 async function hashed(path: string, selection: string[]): Promise<HashedPacket[]> {
   const text = await ffmpeg([
     ...['-i', path, ...selection, '-c', 'copy', '-copyts', '-avoid_negative_ts', 'disabled'],

@@ -294,7 +294,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     ...output.audio.flatMap((track, trackIndex) =>
       audioEncoderArgs(track, trackIndex, plan.cut, audioHolderOf(output.container)),
     ),
-    ...tailOf(plan, [output.video, ...output.audio]),
+    ...tailOf(plan, [output.video, ...output.audio], true),
     ...subtitles(plan),
     ...tx3gArgs(captions),
     ...muxers[output.container](output),
@@ -302,8 +302,9 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
 }
 
 /** Nothing after the part is read for copied streams. */
-function tailOf(plan: Plan, streams: readonly (VideoPlan | AudioPlan)[]): string[] {
-  return streams.some(({ copied }) => copied != null) ? copyEndArgs(plan.cut) : []
+function tailOf(plan: Plan, streams: readonly (VideoPlan | AudioPlan)[], isMultiplexed = false): string[] {
+  const hasCopies = streams.some(({ copied }) => copied != null) || (isMultiplexed && (plan.subtitles ?? []).length > 0)
+  return hasCopies ? copyEndArgs(plan.cut) : []
 }
 
 function audioFileArgs(plan: Plan, file: AudioFilePlan, position: number): string[] {
@@ -336,10 +337,12 @@ const audioMuxers: Readonly<Record<AudioFilePlan['container'], (file: AudioFileP
 }
 
 /** Copied unchanged. Their descriptors need the languages, which `-map_metadata -1` removes with the other metadata. */
-function subtitles({ subtitles: copied = [] }: Plan): string[] {
+function subtitles({ subtitles: copied = [], cut }: Plan): string[] {
   if (copied.length === 0) return []
   return [
     ...['-c:s', 'copy'],
+    // What begins before the part is not in it.
+    ...(cut == null ? [] : copied.flatMap((_, trackIndex) => [`-copypriorss:s:${trackIndex}`, '0'])),
     ...copied.flatMap(({ languages }, trackIndex) =>
       languages === null ? [] : [`-metadata:s:s:${trackIndex}`, `language=${languages}`],
     ),

@@ -15,8 +15,7 @@ const LANGUAGES = /^[a-z]{3}(,[a-z]{3})*$/
 export function planCopiedSubtitles(spec: JobSpec, media: MediaInfo): SubtitlePlan[] {
   const container = fileContainerOf(spec)
   if (container === null || !fileRules[container].hasService || spec.service.profile !== 'dvb') return []
-  // Their packets cannot be cut to the frame.
-  if (!media.formats.includes('mpegts') || spec.cut !== null) return []
+  if (!media.formats.includes('mpegts')) return []
   return media.other.flatMap(({ id, codec, language }) => {
     const kind = kinds[codec]
     if (kind === undefined || id === null) return []

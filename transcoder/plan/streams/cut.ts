@@ -7,6 +7,7 @@ import type { AudioStream, MediaInfo, SourceCut, VideoStream } from '../model/me
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { videoVerdict } from '../copy/videoVerdict.ts'
+import { planCopiedSubtitles } from './copiedSubtitles.ts'
 import { fileStart, outputStartSeconds } from './outputTiming.ts'
 import { requestedPart } from './requestedPart.ts'
 
@@ -86,10 +87,10 @@ export function planCut(context: PlanContext, rate: Rational | null): CutPlan | 
       ? null
       : { rate, start: frame(startSeconds, rate), end: endSeconds === null ? null : frame(endSeconds, rate) }
   // Copied streams have no filter that cuts them.
-  const movesClock = hasCopies(context.spec)
+  const movesClock = hasCopies(context.spec, context.media)
   return { startSeconds, endSeconds, frames, seekOriginSeconds, ...(movesClock ? { movesClock } : {}) }
 }
 
-function hasCopies({ video, audio }: JobSpec): boolean {
-  return [...video, ...audio].some(({ copy }) => copy)
+function hasCopies(spec: JobSpec, media: MediaInfo): boolean {
+  return [...spec.video, ...spec.audio].some(({ copy }) => copy) || planCopiedSubtitles(spec, media).length > 0
 }

@@ -8,7 +8,19 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
 import { readSections } from '../../../support/mpegts/psiSections.ts'
 import { insertTeletext } from '../../../support/mpegts/teletextStream.ts'
-import { decodeFrames, ffmpeg, lavfi, probeFile, readPackets, sharedClip } from '../../../support/media/media.ts'
+import {
+  decodeFrames,
+  ffmpeg,
+  lavfi,
+  probeFile,
+  readPackets,
+  sharedClip,
+  testFfmpeg,
+} from '../../../support/media/media.ts'
+import { probe } from '../../../../transcoder/analysis/probe.ts'
+import { outputStartSeconds } from '../../../../transcoder/plan/streams/outputTiming.ts'
+import { audioShifts, frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
+import { subtitlePackets } from '../../../support/media/packetHashes.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { skipTest } from '../../../support/requirement.ts'
 import { encoderIn } from '../../../support/media/encodeJob.ts'
@@ -16,6 +28,8 @@ import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const run = promisify(execFile)
 const SECONDS = 5
+/** Samples. No field of a transport stream states it. */
+const MP2_DELAY = 481
 const tempDir = useTempDirectory()
 const encode = encoderIn(tempDir)
 /** PAL: 576 lines, interlaced, 16:9, tagged as BT.470BG, with AC-3 5.1 and teletext. */
@@ -148,6 +162,48 @@ test('DVB subtitles of a real broadcast are copied', async (context) => {
   expect(plan.warnings.map(({ code }) => code)).not.toContain('dvb_subtitles_left_out')
   const kept = await readPackets(outputs[0], 's:0')
   expect(kept.map(({ size }) => size)).toEqual((await readPackets(clip, 's:0')).map(({ size }) => size))
+})
+
+describe('a part of the source keeps the subtitles within it, at their times', () => {
+  test.for(['DVB subtitles', 'teletext'])('%s', async (kind, context) => {
+    const clip = kind === 'teletext' ? pal : sharedClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
+    const audio = [audioProfile({ codec: 'mp2', bitrateKbps: 192 })]
+    const video = [videoProfile({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000 })]
+    const cut = { start: { kind: 'seconds', seconds: 2.8 }, end: { kind: 'seconds', seconds: 5 } } as const
+    const job = spec('dvb', { audio, video, cut })
+    const { plan, outputs } = await encode(job, clip)
+    const codes = plan.warnings.map(({ code }) => code)
+    expect(codes).not.toContain('dvb_subtitles_left_out')
+    expect(codes).not.toContain('teletext_left_out')
+    expect(checkTstd(await readFile(outputs[0]), 'dvb').problems).toEqual([])
+    expect(await decodeFrames(outputs[0])).toHaveLength(55)
+    // In the broadcast, audio begins a second before the video.
+    const begin = outputStartSeconds(job, await probe(await testFfmpeg(), `file:${clip}`, { cwd: tempDir.path })) + 2.8
+    const wanted = (await subtitlePackets(clip))
+      .map(({ time, hash }) => ({ time: time - begin, hash }))
+      .filter(({ time }) => time > -0.001 && time < 2.199)
+    const first = Math.min(...(await readPackets(outputs[0], 'v:0')).map(({ pts_time: time }) => Number(time)))
+    const kept = (await subtitlePackets(outputs[0])).map(({ time, hash }) => ({ time: time - first, hash }))
+    expect(wanted.length).toBeGreaterThan(5)
+    expect(kept.map(({ hash }) => hash)).toEqual(wanted.map(({ hash }) => hash))
+    for (const [at, { time }] of kept.entries()) expect(Math.abs(time - wanted[at]!.time)).toBeLessThan(0.001)
+  })
+})
+
+test('frames and samples of a part with teletext are those that were asked for', async () => {
+  await makeNumberedClip(tempDir.file('numbered.mp4'), { seconds: 6 })
+  await ffmpeg(['-i', tempDir.file('numbered.mp4'), '-c', 'copy', tempDir.file('numbered.ts')])
+  const clip = tempDir.file('numbered teletext.ts')
+  await writeFile(clip, insertTeletext(await readFile(tempDir.file('numbered.ts')), 0x200))
+  const cut = { start: { kind: 'seconds', seconds: 2.4 }, end: { kind: 'seconds', seconds: 5 } } as const
+  const video = [videoProfile({ width: 192, height: 48, bitrateKbps: 600 })]
+  const { plan, outputs } = await encode(
+    spec('dvb', { audio: [audioProfile({ codec: 'mp2', bitrateKbps: 192 })], video, cut, videoCodec: 'h264' }),
+    clip,
+  )
+  expect(plan.subtitles).toHaveLength(1)
+  expect(await frameNumbers(outputs[0])).toEqual(Array.from({ length: 65 }, (_, at) => 60 + at))
+  for (const shift of await audioShifts(outputs[0], 2.4 * 48_000)) expect(Math.abs(shift - MP2_DELAY)).toBeLessThanOrEqual(1)
 })
 
 /** Seconds of each teletext unit after the first frame. */
