@@ -99,7 +99,7 @@ const audio = z.object({
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
   dialnorm: z.nullable(count),
   bitDepth: z.optional(z.nullable(z.literal([16, 24]))),
-  copied: z.optional(z.nullable(z.object({ frameSeconds: amount }))),
+  copied: z.optional(z.nullable(z.object({ frameSeconds: amount, codecString: z.optional(z.string()) }))),
 })
 
 const rendition = z.object({

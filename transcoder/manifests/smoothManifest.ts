@@ -128,11 +128,11 @@ function qualityLevel({ track, bitrate }: SmoothLevel, Index: number): Xml {
       NALUnitLengthField: 4,
     })
   }
-  const { channels, sampleRate } = track.format
+  const { channels, sampleRate, codec } = track.format
   return element('QualityLevel', {
     Index,
     Bitrate: bitrate,
-    FourCC: 'AACL',
+    FourCC: codec === 'mp4a.40.2' ? 'AACL' : 'AACH',
     SamplingRate: sampleRate,
     Channels: channels,
     BitsPerSample: 16,

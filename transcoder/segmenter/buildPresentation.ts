@@ -71,7 +71,7 @@ function mediaTrack(each: RecordedRendition) {
     form,
     timescale,
     init: recorded.init,
-    codecs,
+    codecs: codecStrings(rendition.audio, codecs),
     segments,
     codecPrivateData: privateData,
   }
@@ -86,8 +86,9 @@ function videoTrack(
   const video = rendition.video!
   const muxed = segmentForms[form].carriesAudio ? rendition.audio : []
   const audio = rendition.audioRenditions.filter((id) => renditions.some((other) => other.rendition.id === id))
+  const media = mediaTrack(each)
   return {
-    ...mediaTrack(each),
+    ...media,
     kind: 'video',
     width: video.width,
     height: video.height,
@@ -95,7 +96,7 @@ function videoTrack(
     frameRate: video.frameRate,
     range: RANGES[video.color.transfer] ?? 'SDR',
     keyFrames: keyFrames(recorded.segments),
-    muxedAudio: muxed.map((track, index) => audioFormat(track, each.codecs[index + 1] ?? '')),
+    muxedAudio: muxed.map((track, index) => audioFormat(track, media.codecs[index + 1] ?? '')),
     audioTracks: muxed.length > 0 ? [] : audio,
     captionChannels: video.captions ? packaging.captionChannels : [],
   }
@@ -103,7 +104,14 @@ function videoTrack(
 
 function audioTrack(each: RecordedRendition): AudioTrack {
   const [track] = each.rendition.audio
-  return { ...mediaTrack(each), kind: 'audio', format: audioFormat(track!, each.codecs[0] ?? '') }
+  const media = mediaTrack(each)
+  return { ...media, kind: 'audio', format: audioFormat(track!, media.codecs[0] ?? '') }
+}
+
+/** `found`: those of the video, if there is one, and then those of the audio. */
+function codecStrings(audio: readonly AudioPlan[], found: readonly string[]): string[] {
+  const before = Math.max(0, found.length - audio.length)
+  return found.map((codec, at) => audio[at - before]?.copied?.codecString ?? codec)
 }
 
 function audioFormat(track: AudioPlan, codec: string): AudioFormat {

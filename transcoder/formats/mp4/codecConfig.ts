@@ -1,5 +1,6 @@
 // In charge of: the codecs' configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
 // Not in charge of: finding the records (initSegment.ts).
+import { BitReader } from '../bitReader.ts'
 import { FormatError } from '../formatError.ts'
 import { hex } from '../encodeBytes.ts'
 import type { NalFamily } from '../video/keyFrameScan.ts'
@@ -85,7 +86,10 @@ const SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16
 /** channelConfiguration 7 is 7.1. */
 const AAC_CHANNELS = [0, 1, 2, 3, 4, 5, 6, 8]
 
-/** ISO/IEC 14496-14, 5.6 and 14496-3, 1.6.2.1. */
+/**
+ * ISO/IEC 14496-14, 5.6 and 14496-3, 1.6.2.1. HE-AAC may be declared by its own object type, or behind the configuration of
+ * its core (1.6.5.2); without either, only its frames show it.
+ */
 export function aacFrom(esds: Uint8Array): AudioCodecConfig {
   const config = decoderSpecific(esds)
   const type = (config[0] ?? 0) >> 3
@@ -94,7 +98,22 @@ export function aacFrom(esds: Uint8Array): AudioCodecConfig {
   if (config.length < 2 || type === 0 || type === 31 || rate === undefined || channels === undefined)
     throw brokenConfig('AudioSpecificConfig')
   const audioConfig = { channels, sampleRate: rate }
-  return { nalFamily: null, codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...audioConfig }
+  const declared = type === LOW_COMPLEXITY ? (extensionOf(config) ?? type) : type
+  return { nalFamily: null, codec: `mp4a.40.${declared}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...audioConfig }
+}
+
+const [LOW_COMPLEXITY, SBR, PS] = [2, 5, 29]
+const [SBR_SYNC, PS_SYNC] = [0x2b7, 0x548]
+/** Object type, rate, channels and three flags, without a program config element. */
+const CORE_BYTES = 2
+
+/** The object type that is declared behind the configuration of a core of low complexity. */
+function extensionOf(config: Uint8Array): number | null {
+  const rest = config.length - CORE_BYTES
+  const bits = new BitReader(config, CORE_BYTES)
+  if (rest < 3 || bits.read(11) !== SBR_SYNC || bits.read(5) !== SBR || !bits.flag()) return null
+  bits.skip(4) // the rate
+  return rest >= 5 && bits.read(11) === PS_SYNC && bits.flag() ? PS : SBR
 }
 
 /** Descends through the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */

@@ -103,6 +103,9 @@ const ASSUMED_KBPS: Readonly<Record<AudioPlan['codec'], number>> = {
   ...{ opus: 256, flac: 2000, eac3: 1024, pcm: 4608 },
 }
 
+/** ISO/IEC 14496-3, table 1.17. Headers may name the core alone, which is all that an older decoder reads. */
+const HIGH_EFFICIENCY_AAC = { sbr: 'mp4a.40.5', ps: 'mp4a.40.29' } as const
+
 export function copiedAudio(
   profile: AudioProfile & { sourceStream: number },
   stream: AudioStream,
@@ -121,6 +124,13 @@ export function copiedAudio(
     volumePercent: 100,
     loudness: null,
     dialnorm: null,
-    copied: { frameSeconds: frameSamples[codec] / sampleRate },
+    copied:
+      stream.highEfficiency === undefined
+        ? { frameSeconds: frameSamples[codec] / sampleRate }
+        : {
+            // The rate is that of the whole band, twice that of the core.
+            frameSeconds: (2 * frameSamples[codec]) / sampleRate,
+            codecString: HIGH_EFFICIENCY_AAC[stream.highEfficiency],
+          },
   }
 }

@@ -19,6 +19,7 @@ interface ProbeStream {
   id?: string
   codec_type?: string
   codec_name?: string
+  profile?: string
   codec_tag_string?: string
   width?: number
   height?: number
@@ -170,6 +171,9 @@ function rotation(stream: ProbeStream): VideoStream['rotation'] {
   return ([0, 90, 180, 270] as const)[quarters as 0 | 1 | 2 | 3]
 }
 
+/** ffprobe's names of the profiles of AAC. */
+const highEfficiency: Readonly<Record<string, 'sbr' | 'ps'>> = { 'HE-AAC': 'sbr', 'HE-AACv2': 'ps' }
+
 function readAudio(stream: ProbeStream, position: number): AudioStream {
   return {
     index: stream.index ?? 0,
@@ -184,6 +188,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     dialnorm: null,
     downmixLevels: null,
     loudness: [],
+    ...(highEfficiency[stream.profile ?? ''] === undefined ? {} : { highEfficiency: highEfficiency[stream.profile!] }),
     startSeconds: number(stream.start_time),
     durationSeconds: streamDuration(stream),
   }

@@ -52,6 +52,8 @@ export interface AudioPlan {
 export interface CopiedAudio {
   /** Duration of one packet. */
   frameSeconds: number
+  /** RFC 6381, where the header of a segment may say less than ffprobe found in the frames; missing = the header's. */
+  codecString?: string | undefined
 }
 
 export interface OutputPlan {

@@ -1,7 +1,7 @@
 // In charge of: copies of unusual sources: open GOPs, irregular key frames, variable rates, edit lists, damage.
 // Not in charge of: outputs of an ordinary source (copies.test.ts).
 import { readFile, writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { ffmpeg, probeStream } from '../../../support/media/media.ts'
@@ -338,5 +338,51 @@ describe('audio codecs', () => {
     await writeFile(path('joined.ts'), joinedSegments(objects, 'out/audio_0/playlist.m3u8'))
     expect(await probeStream(path('joined.ts'), 'audio')).toMatchObject({ sample_rate: '22050', channels: 1 })
     expect(objects.get('out/master.m3u8')!.toString()).toContain('CHANNELS="1"')
+  })
+})
+
+describe('HE-AAC is announced as such, wherever the source says so', () => {
+  // The header of an mp4 declares it; a transport stream shows it in its frames only.
+  const forms = {
+    cmaf: { output_container: 'mp4', segmented_output_hls: true, segmented_output_dash: true },
+    ts: { output_container: 'ts', segmented_output_hls: true },
+    smooth: { output_container: 'silverlight' },
+  } as const
+  const cases = [
+    { clip: 'he-aac', source: 'mp4', form: 'cmaf', codec: 'mp4a.40.5' },
+    { clip: 'he-aac', source: 'ts', form: 'cmaf', codec: 'mp4a.40.5' },
+    { clip: 'he-aac-v2', source: 'mp4', form: 'cmaf', codec: 'mp4a.40.29' },
+    { clip: 'he-aac-v2', source: 'ts', form: 'ts', codec: 'mp4a.40.29' },
+    { clip: 'he-aac', source: 'ts', form: 'smooth', codec: 'AACH' },
+  ] as const
+  test.each(cases)('$clip in $source, into $form', async ({ clip, source, form, codec }) => {
+    const audio = join(import.meta.dirname, '../../../support/media/clips', `${clip}.m4a`)
+    const name = `${clip}.${source}`
+    const streams = ['-map', '0:v', '-map', '1:a', '-c', 'copy', '-t', '3']
+    await ffmpeg(['-y', '-i', path('closed.mp4'), '-i', audio, ...streams, path(name)])
+    const task = copyTask({ ...forms[form], segment_length: 2 }, true)
+    const objects = await attempt(name, task)
+    expect(failure()).toEqual({})
+    const text = (suffix: string): string => [...objects].find(([file]) => file.endsWith(suffix))![1].toString()
+    if (form === 'smooth') expect(text('Manifest')).toContain(`FourCC="${codec}"`)
+    else expect(text('master.m3u8')).toMatch(new RegExp(`CODECS="avc1\\.[0-9a-f]{6},${codec.replaceAll('.', '\\.')}"`))
+    if (form === 'cmaf') expect(text('.mpd')).toContain(`codecs="${codec}" audioSamplingRate="48000"`)
+    if (form !== 'cmaf') return
+    await writeFile(path('joined.mp4'), joinedSegments(objects, 'out/audio_0/playlist.m3u8'))
+    const copied = hashes(await audioPackets(path('joined.mp4')))
+    expect(hashes(await audioPackets(path(name), source === 'ts')).join()).toContain(copied.join())
+  })
+
+  test('a source that declares it behind the configuration of the core', async () => {
+    const small = ['-y', '-i', path('closed.mp4'), '-t', '4', '-c:v', 'copy', '-ar', '24000', '-ac', '2', '-c:a', 'aac']
+    await ffmpeg([...small, path('core.mp4')])
+    const bytes = await readFile(path('core.mp4'))
+    // The encoder's own extension says that there is none; 0x98: there is one, of 48 kHz.
+    const at = bytes.indexOf(Buffer.of(0x56, 0xe5, 0x00), bytes.indexOf('esds'))
+    bytes[at + 2] = 0x98
+    await writeFile(path('declared.mp4'), bytes)
+    const objects = await attempt('declared.mp4', copyTask({ ...forms.cmaf, segment_length: 2 }, true))
+    expect(failure()).toEqual({})
+    expect(objects.get('out/master.m3u8')!.toString()).toContain('mp4a.40.5"')
   })
 })
