@@ -1,8 +1,10 @@
 // A constant rate is constant: half of the clip is black, half is noise.
+import type { VideoCodec } from '#contract/codecs.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ffmpeg, kbpsBySecond, lavfi, transportRates } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encoderIn } from '../../../../support/media/encodeJob.ts'
+import { readSignalledBuffer, runDecoderBuffer } from '../../../../support/media/decoderBuffer.ts'
 import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
 import { sampled } from '../../../../support/longForm.ts'
 
@@ -30,6 +32,37 @@ beforeAll(async () => {
   ])
 })
 
+/** Delimiters, parameter sets and timing messages, which x265's rate control does not count. */
+const UNCOUNTED = 0.01
+
+/** The decoder's buffer as the stream itself signals it: no frame comes too late, no bit too early. */
+async function expectDecodable(file: string, videoCodec: VideoCodec): Promise<void> {
+  const { bytes, signalled, ...model } = await readSignalledBuffer(file)
+  expect(signalled).toHaveLength(bytes.length)
+  const { late, overflow, fullness } = runDecoderBuffer(bytes, model)
+  const spare = videoCodec === 'hevc' ? { ...model, rate: model.rate * (1 + UNCOUNTED) } : model
+  expect(late.length === 0 ? late : runDecoderBuffer(bytes, spare).late).toEqual([])
+  expect(overflow).toBeLessThanOrEqual(0)
+  // As full as the stream says, where it says so.
+  const seconds = bytes.length / model.framesPerSecond
+  for (const [index, bits] of signalled.entries())
+    if (bits !== null) expect(Math.abs(bits - fullness[index]!)).toBeLessThan(model.rate * UNCOUNTED * seconds)
+}
+
+test('the buffer model finds an access unit that is too large, and bits that have no place', () => {
+  const model = { rate: 1000, size: 1000, framesPerSecond: 10, initial: 900 }
+  const even = Array.from({ length: 20 }, () => 12.5)
+  expect(runDecoderBuffer(even, model)).toMatchObject({ late: [], overflow: 0 })
+  expect(runDecoderBuffer(even.with(5, 113), model).late[0]).toBe(5)
+  expect(runDecoderBuffer(even.with(5, 4), model).overflow).toBe(0)
+  expect(
+    runDecoderBuffer(
+      even.map((bytes, at) => (at < 3 ? 4 : bytes)),
+      model,
+    ).overflow,
+  ).toBe(68)
+})
+
 describe.each(
   sampled(
     [
@@ -55,6 +88,7 @@ describe.each(
       }
     const mean = seconds.slice(0, 8).reduce((total, kbps) => total + kbps, 0) / 8
     expect(Math.abs(mean / bitrateKbps - 1)).toBeLessThan(0.1)
+    await expectDecodable(outputs[0], videoCodec)
   })
 
   test('ts: the multiplex has one rate throughout', async () => {
@@ -75,6 +109,7 @@ describe.each(
     // Also in transport streams, where the headers are repeated at each key frame.
     for (const second of (await kbpsBySecond(outputs[0])).slice(1, 4))
       expect(Math.abs(second / bitrateKbps - 1)).toBeLessThan(0.02)
+    await expectDecodable(outputs[0], videoCodec)
   })
 })
 
