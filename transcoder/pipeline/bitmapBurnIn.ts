@@ -25,14 +25,14 @@ export class DrawnBitmaps {
     this.#packets = packets
   }
 
-  /** Reads the whole source once; null = the job draws no bitmaps. Throws subtitle_track_unsupported for joined inputs. */
+  /** Reads the whole source once; null = the job draws no bitmaps. Throws subtitle_track_unsupported for inputs. */
   static async open(attempt: Attempt, spec: JobSpec, media: MediaInfo): Promise<DrawnBitmaps | null> {
     const stream = drawnBitmaps(spec, media)
     if (stream === null) return null
     if (spec.inputs !== null)
       throw new TaskError(
         'subtitle_track_unsupported',
-        'Bitmap subtitles cannot be drawn where inputs are joined. Draw them into one of the inputs in a job of its own, and join its output.',
+        'Bitmap subtitles are drawn from a source in "input" only, not from one in "inputs".',
         { field: 'burn_in_captions.source_track' },
       )
     const packets = await copyBitmapPackets(attempt, stream, needsDeepProbe(spec, media))

@@ -4,6 +4,7 @@ import { toSpec } from '#contract/job/toJobSpec.ts'
 import { measurement, provenByTest, rejectedRow, storedConfigRow, type Row } from '../row.ts'
 
 const TEST = 'test/node/transcoder/pipeline/burnIn.test.ts'
+const BITMAP_TEST = 'test/node/transcoder/pipeline/bitmapBurnIn.test.ts'
 const FILE = { input: 'https://example.test/film.srt', language: 'de' }
 const files = (count: number) => Array.from({ length: count }, () => FILE)
 
@@ -35,6 +36,15 @@ export const burnIn: Row[] = [
     { path: 'burn_in_captions.source_track', value: 1, expected: 'the same for a subtitle stream of the source' },
     TEST,
     'a subtitle stream of the source is drawn, also where it becomes a track',
+  ),
+  provenByTest(
+    {
+      path: 'burn_in_captions.source_track',
+      value: 1,
+      expected: 'images of PGS or DVB subtitles: pixels differ in exactly their frames, within their rectangles',
+    },
+    BITMAP_TEST,
+    'PGS: each subtitle is in its frames, its place and its colours, in each output',
   ),
   drawn('source_track', SOURCE_TRACK.maximum, 0, 'the 32nd subtitle stream, if the source has it'),
   rejectedRow(

@@ -101,6 +101,12 @@ const source: Row[] = [
     'characters that no font has are named, and the rest is drawn',
   ),
   planned('captions_not_found', 'closed_captions of a source that has none', { closed_captions: true }),
+  shown(
+    'captions_damaged',
+    'burned-in subtitles with a damaged packet',
+    'node/transcoder/pipeline/bitmapBurnIn.test.ts',
+    'damaged packets: what can be read is drawn, and a warning says so',
+  ),
   ...(
     [
       [
