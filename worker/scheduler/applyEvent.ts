@@ -8,7 +8,7 @@ import { transitionTask, type TransitionResult, type TransitionOptions } from '.
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 import { assignSlots } from './assignSlots.ts'
-import { noticesOf } from '../webhooks/spendNoticeDelivery.ts'
+import { noticesOf } from './webhookOwner.ts'
 
 /** What a transition needs of the job's monitor. When the monitor is the caller, it passes itself. */
 export interface MonitorHandle {

@@ -8,18 +8,6 @@ import { log } from '../log.ts'
 import { monthEnd } from '../usage/month.ts'
 import { MAX_LOGGED_TRIES, sendSigned } from './webhookDelivery.ts'
 
-const PREFIX = 'account:'
-
-/** The name of the webhook scheduler of an account. Those of jobs are UUIDs. */
-export function noticesOf(account: string): string {
-  return `${PREFIX}${account}`
-}
-
-/** null = the name of a job's. */
-export function accountOfNotices(name: string): string | null {
-  return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
-}
-
 /** @returns when the next try is due, in milliseconds since 1970; null = none */
 export async function deliverDueNotices(env: Env, account: string): Promise<number | null> {
   for (const notice of await listPendingNotices(env.DB, account))

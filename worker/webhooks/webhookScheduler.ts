@@ -2,7 +2,8 @@
 // webhooks about its spend cap.
 // Not in charge of: sending (webhookDelivery.ts, spendNoticeDelivery.ts). All durable state is in D1; the reconciler restarts a lost scheduler.
 import { DurableObject } from 'cloudflare:workers'
-import { accountOfNotices, deliverDueNotices } from './spendNoticeDelivery.ts'
+import { accountOfNotices } from '../scheduler/webhookOwner.ts'
+import { deliverDueNotices } from './spendNoticeDelivery.ts'
 import { deliverDueWebhooks } from './webhookDelivery.ts'
 
 /** The alarm fires again after this time if a try dies before it sets the next alarm. */
