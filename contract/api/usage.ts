@@ -5,6 +5,7 @@ import { time } from '../schemaParts.ts'
 import { USAGE_ITEMS } from '../usage/items.ts'
 
 const month = z.string().describe('A calendar month in UTC, such as 2026-11.')
+const months = z.array(z.string()).describe('Months with usage, newest first.')
 const amount = z.number().min(0)
 
 export const usageLine = z.object({
@@ -45,9 +46,9 @@ export const usage = z.object({
     .nullable()
     .describe('The cap of the current month; null = none.'),
   notices: z.array(spendNotice).describe('Webhooks about the spend cap in this month.'),
-  months: z.array(z.string()).describe('Months with usage, newest first.'),
+  months,
 })
 export type Usage = z.infer<typeof usage>
 
-export const usageOfAccounts = z.object({ month, accounts: z.array(accountUsage) })
+export const usageOfAccounts = z.object({ month, accounts: z.array(accountUsage), months })
 export type UsageOfAccounts = z.infer<typeof usageOfAccounts>

@@ -272,7 +272,7 @@ export const usage = {
   notices: [],
   months: ['2026-11'],
 }
-export const usageOfAccounts = { month: '2026-11', accounts: [accountUsage] }
+export const usageOfAccounts = { month: '2026-11', accounts: [accountUsage], months: ['2026-11'] }
 export const transcoders = {
   transcoders: [
     {

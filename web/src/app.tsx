@@ -11,12 +11,13 @@ import { SignIn } from './pages/signIn.tsx'
 import { Uploads } from './pages/uploads.tsx'
 import { Icon } from './parts/icon.tsx'
 import { Link, PATHS, useRoute, type Route } from './parts/router.tsx'
-import { useSession } from './api/session.ts'
+import { useSession, type Scope } from './api/session.ts'
 import { Tray } from './transfers/tray.tsx'
 
 // These pages validate input with the service's own rules, which are most of the dashboard's script.
 const NewJob = lazyPage(async () => (await import('./pages/new.tsx')).NewJob)
 const Keys = lazyPage(async () => (await import('./pages/keys.tsx')).Keys)
+const UsagePage = lazyPage(async () => (await import('./pages/usage.tsx')).UsagePage)
 const Accounts = lazyPage(async () => (await import('./pages/accounts.tsx')).Accounts)
 
 const titles: Readonly<Record<Route['page'], string>> = {
@@ -26,6 +27,7 @@ const titles: Readonly<Record<Route['page'], string>> = {
   uploads: 'Uploads',
   keys: 'API keys',
   accounts: 'Accounts',
+  usage: 'Usage',
   limits: 'Limits',
   nowhere: 'Page not found',
 }
@@ -33,7 +35,7 @@ const titles: Readonly<Record<Route['page'], string>> = {
 /** An admin key cannot use jobs: those pages would only show errors. */
 const navigation = { jobs: ['jobs', 'uploads'], admin: ['keys', 'accounts'] } as const
 
-function Page({ route, visitCount }: { route: Route; visitCount: number }) {
+function Page({ route, visitCount, scope }: { route: Route; visitCount: number; scope: Scope }) {
   switch (route.page) {
     case 'jobs':
       // Each visit starts with the filters of its address.
@@ -48,6 +50,8 @@ function Page({ route, visitCount }: { route: Route; visitCount: number }) {
       return <Keys />
     case 'accounts':
       return <Accounts />
+    case 'usage':
+      return <UsagePage scope={scope} />
     case 'limits':
       return <Limits />
     case 'nowhere':
@@ -100,7 +104,7 @@ export function App() {
         <Menu scope={scope} page={route.page} visitCount={visitCount} />
       </header>
       <main id="main" ref={main} tabIndex={-1} aria-label={title}>
-        <Page route={route} visitCount={visitCount} />
+        <Page route={route} visitCount={visitCount} scope={scope} />
       </main>
       <Tray page={route.page} />
     </>

@@ -34,8 +34,6 @@ const expectations = {
 const spendExpectations = {
   spend_cap: {
     expects: `an amount from 0 to ${MAX_SPEND_CAP} in the currency of USAGE_PRICES, with at most 6 decimals, or null for none`,
-    minimum: 0,
-    maximum: MAX_SPEND_CAP,
   },
   spend_webhook_url: {
     expects: `an http or https address of at most ${MAX_LENGTH.address} characters, or null`,

@@ -59,10 +59,10 @@ export function listUsageOfAllAccounts(db: D1Database, month: string): Promise<U
   return all<UsageRow>(db, `SELECT ${COLUMNS} FROM usage WHERE month = ?1 ${ORDER}`, [month])
 }
 
-/** Months with any usage, newest first. */
-export async function listUsageMonths(db: D1Database, account: string): Promise<string[]> {
-  const sql = `SELECT DISTINCT month FROM usage WHERE account = ?1 ORDER BY month DESC LIMIT 120`
-  return (await all<{ month: string }>(db, sql, [account])).map(({ month }) => month)
+/** Months with any usage, newest first; of all accounts if none is named. */
+export async function listUsageMonths(db: D1Database, account: string | null): Promise<string[]> {
+  const sql = `SELECT DISTINCT month FROM usage ${account === null ? '' : 'WHERE account = ?1'} ORDER BY month DESC LIMIT 120`
+  return (await all<{ month: string }>(db, sql, account === null ? [] : [account])).map(({ month }) => month)
 }
 
 export interface Spending {

@@ -9,7 +9,7 @@ const page = (c: Context<AppEnv>): Promise<Response> =>
 
 export const dashboardRoutes = new Hono<AppEnv>().on(
   ['GET'],
-  ['/jobs/:id{[0-9]+}', '/new', '/files', '/keys', '/accounts', '/limits'],
+  ['/jobs/:id{[0-9]+}', '/new', '/files', '/keys', '/accounts', '/usage', '/limits'],
   page,
 )
 

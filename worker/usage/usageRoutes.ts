@@ -59,7 +59,8 @@ export const usageRoutes = new Hono<AppEnv>()
     const { month = monthOf(Date.now()), format } = c.req.valid('query')
     const accounts = usageByAccount(await listUsageOfAllAccounts(c.env.DB, month))
     if (wantsCsv(c, format)) return csvResponse(c, month, accounts)
-    return c.json({ month, accounts } satisfies UsageOfAccounts)
+    const months = await listUsageMonths(c.env.DB, null)
+    return c.json({ month, accounts, months } satisfies UsageOfAccounts)
   })
 
 /** The cap holds now, whatever month is read. */

@@ -15,6 +15,12 @@ export const listAccounts = async (): Promise<Account[]> => (await request<Accou
 export const saveQuotas = (account: string, quotas: unknown): Promise<Account> =>
   request(`/api/v0/accounts/${encodeURIComponent(account)}`, { method: 'PUT', body: quotas })
 
+export const saveSpendCap = (
+  account: string,
+  cap: { spend_cap: unknown; spend_webhook_url: unknown },
+): Promise<Account> =>
+  request(`/api/v0/accounts/${encodeURIComponent(account)}/spend-cap`, { method: 'PUT', body: cap })
+
 /** Replaces the secret of a key; the old one is rejected from then on. */
 export const rotateKey = (id: string): Promise<ReplacedKey> =>
   request(`/api/v0/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST' })

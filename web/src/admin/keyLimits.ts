@@ -59,6 +59,11 @@ export const quotaFields: readonly FieldInfo[] = [
   number('weight', 'Weight', 'From 0.01 to 100. With 2, twice as many jobs start as with 1 when both accounts wait.'),
 ]
 
+export const spendFields: readonly FieldInfo[] = [
+  number('spend_cap', 'Spend cap per month', 'In the currency of the price list. Leave empty for no cap.'),
+  text('spend_webhook_url', 'Webhook address of the cap', 'Notified when 80 % and 100 % of the cap are spent.'),
+]
+
 const NO_LIMITS: KeyTerms = {
   label: '',
   requests_per_minute: null,
@@ -127,6 +132,8 @@ export function quotaFormValues(of: Account, defaults: Defaults): FormValues {
       max_running: of.max_running,
       [STORED]: of.max_stored_upload_bytes === defaults.max_stored_upload_bytes ? null : of.max_stored_upload_bytes,
       weight: of.weight === 1 ? null : of.weight,
+      spend_cap: of.spend_cap,
+      spend_webhook_url: of.spend_webhook_url,
     }).flatMap(([name, value]) => (value === null ? [] : [[name, toFormValue(name, value)]])),
   )
 }

@@ -2,8 +2,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { publishedLimits } from '#contract/api/publishedLimits.ts'
 import type { Account, Key } from '#contract/api/administration.ts'
-import { listAccounts, saveQuotas } from '../admin/adminApi.ts'
-import { account as accountField, quotaFields, quotaFormValues, quotaBody, type Defaults } from '../admin/keyLimits.ts'
+import { listAccounts, saveQuotas, saveSpendCap } from '../admin/adminApi.ts'
+import {
+  account as accountField,
+  quotaFields,
+  quotaFormValues,
+  quotaBody,
+  spendFields,
+  type Defaults,
+} from '../admin/keyLimits.ts'
 import { LimitsForm } from '../admin/limitsForm.tsx'
 import { ApiError, listKeys, readLimits, asError, type Failure } from '../api/api.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -100,10 +107,14 @@ export function Accounts() {
           <LimitsForm
             name={editing === 'new' ? 'Add account' : `Quotas of ${editing.account}`}
             initial={editing === 'new' ? {} : quotaFormValues(editing, loaded.defaults)}
-            first={editing === 'new' ? [accountField, ...quotaFields] : quotaFields}
+            first={[...(editing === 'new' ? [accountField] : []), ...quotaFields, ...spendFields]}
             action="Save"
-            send={async ({ account, ...typed }) => {
-              await saveQuotas(editing === 'new' ? nameOf(account) : editing.account, quotaBody(typed))
+            send={async ({ account, spend_cap: cap = null, spend_webhook_url: url = null, ...typed }) => {
+              const name = editing === 'new' ? nameOf(account) : editing.account
+              const before = editing === 'new' ? { spend_cap: null, spend_webhook_url: null } : editing
+              await saveQuotas(name, quotaBody(typed))
+              if (cap !== before.spend_cap || url !== before.spend_webhook_url)
+                await saveSpendCap(name, { spend_cap: cap, spend_webhook_url: url })
               close()
               await read()
             }}
@@ -137,12 +148,19 @@ interface AccountRowProps {
 }
 
 function AccountRow({ of: each, defaults, onEdit }: AccountRowProps) {
-  const { max_active_jobs: active, max_running: running, max_stored_upload_bytes: stored, weight } = each
+  const {
+    max_active_jobs: active,
+    max_running: running,
+    max_stored_upload_bytes: stored,
+    weight,
+    spend_cap: cap,
+  } = each
   const quotas: [name: string, value: string, own: boolean][] = [
     ['Active jobs', count(active), active !== defaults.max_active_jobs],
     ['Running jobs', running === null ? 'no limit' : count(running), running !== null],
     ['Stored uploads', stored === null ? 'no limit' : formatBytes(stored), stored !== defaults.max_stored_upload_bytes],
     ['Weight', String(weight), weight !== 1],
+    ['Spend cap', cap === null ? 'none' : `${count(cap)} a month`, cap !== null],
   ]
   return (
     <li class="row">

@@ -12,6 +12,7 @@ export type Route =
   | { page: 'uploads' }
   | { page: 'keys' }
   | { page: 'accounts' }
+  | { page: 'usage' }
   | { page: 'limits' }
   | { page: 'nowhere' }
 
@@ -22,6 +23,7 @@ export const PATHS = {
   uploads: '/files',
   keys: '/keys',
   accounts: '/accounts',
+  usage: '/usage',
   limits: '/limits',
 } as const
 
@@ -33,7 +35,7 @@ export function routeOf(address: URL): Route {
   if (path === '/new') {
     return { page: 'new', from: numberIn(address, 'from'), upload: numberIn(address, 'upload') }
   }
-  const page = (['uploads', 'keys', 'accounts', 'limits'] as const).find((name) => path === PATHS[name])
+  const page = (['uploads', 'keys', 'accounts', 'usage', 'limits'] as const).find((name) => path === PATHS[name])
   return { page: page ?? 'nowhere' }
 }
 

@@ -1,12 +1,14 @@
 // In charge of: an administrator's use of the dashboard: API keys and accounts; and what those pages show to other
 // users.
 // Not in charge of: the effects in the service (test/worker/admin/apiKeys.test.ts, quotas.test.ts).
+import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Key } from '#contract/api/administration.ts'
 import { fileResources } from '../../../support/fileResources.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
-import { Service } from '../../../support/service.ts'
+import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { jobRequest, Service } from '../../../support/service.ts'
 import { launchChromium, requireChromium, signIn, openDashboard } from '../../../support/browser/dashboardPage.ts'
 import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
@@ -24,7 +26,8 @@ let browser: Browser
 const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
-  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
+  const prices = { USAGE_PRICES: '{"currency":"EUR","output_hour":{"default":360}}' }
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30', ...prices }))
   browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
@@ -160,6 +163,39 @@ test('quotas of an account are saved, and default values are not stored', async 
     max_stored_upload_bytes: 5e8,
     weight: 2.5,
   })
+  expect((await complaints()).filter(unexpected)).toEqual([])
+})
+
+test('usage of a month is a table with its costs, the spend cap is a bar, and CSV is downloaded', async () => {
+  const tempDir = resources.use(await tempDirectory())
+  const clip = await makeClip(tempDir.file('clip.mp4'), { seconds: 2 })
+  const { state } = await service.run(jobRequest(await service.upload(clip), 'file-upload'))
+  expect(state).toBe('ready')
+  const { page, complaints } = await open('/accounts')
+  await rows(page).getByRole('button', { name: 'Edit default' }).click()
+  const form = page.getByRole('form', { name: 'Quotas of default' })
+  await form.getByLabel('Spend cap per month').fill('0.4')
+  await form.getByLabel('Webhook address of the cap').fill('http://127.0.0.1/')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Webhook address of the cap is refused').waitFor()
+  await form.getByLabel('Webhook address of the cap').fill('')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await rows(page).getByText('0.4 a month').waitFor()
+  await page.goto('/usage')
+  await page.getByRole('heading', { name: 'default' }).waitFor()
+  await checkAccessibility(page, 'usage-accounts')
+
+  const own = await open('/usage', service.ready.api_key)
+  const row = own.page.getByRole('row').filter({ hasText: '240p h264' })
+  await row.getByText(/^0\.2\d* EUR$/).waitFor()
+  await expectAttribute(own.page.getByRole('progressbar', { name: 'Spend cap' }), 'aria-valuenow').toMatch(/^5\d$/)
+  const downloading = own.page.waitForEvent('download')
+  await own.page.getByRole('button', { name: 'Download CSV' }).click()
+  const csv = await readFile(await (await downloading).path(), 'utf8')
+  expect(csv).toMatch(/^month,account,item,class,.*\r\n/)
+  expect(csv).toContain(',default,output_hours,240p h264,')
+  await checkAccessibility(own.page, 'usage')
+  expect((await own.complaints()).filter(unexpected)).toEqual([])
   expect((await complaints()).filter(unexpected)).toEqual([])
 })
 
