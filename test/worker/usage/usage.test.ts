@@ -6,6 +6,7 @@ import { ADMIN_KEY, apiRequest, createJob, createKey, postJson, readJson } from 
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, startJob, startNextAttempt } from '../support/jobFixture.ts'
 import { requestWithEnv } from '../support/appRequest.ts'
+import { cell, usageCsv } from '../../../worker/usage/usageCsv.ts'
 
 const video = { width: 1920, height: 1080 }
 /** Ten minutes of source; two renditions of it, and its audio as it was. */
@@ -192,6 +193,17 @@ test('CSV by parameter or by Accept, with the numbers of the JSON', async () => 
     lines.map((line: any) =>
       [month, account, line.item, line.class, line.quantity, line.unit_price, line.currency, line.cost].join(','),
     ),
+  )
+})
+
+test('a text that a spreadsheet would run is none in CSV, and quotes are doubled (RFC 4180)', () => {
+  for (const first of ['=', '+', '-', '@', '\t', '\r']) expect(cell(`${first}1+1`)).toMatch(/^"?'/)
+  expect(cell('=HYPERLINK("http://x","y")')).toBe(`"'=HYPERLINK(""http://x"",""y"")"`)
+  expect(cell('a "b", c\r\nd')).toBe('"a ""b"", c\r\nd"')
+  expect(cell('1080p h264')).toBe('1080p h264')
+  const line = { item: 'stills', class: '=1+1', quantity: 0.000001, unit_price: 1e6, currency: 'EUR', cost: 1 } as const
+  expect(usageCsv('2026-11', [{ account: 'a', lines: [line], costs: [] }]).split('\r\n')[1]).toBe(
+    `2026-11,a,stills,'=1+1,0.000001,1000000,EUR,1`,
   )
 })
 

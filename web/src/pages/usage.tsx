@@ -97,7 +97,7 @@ export function UsagePage({ scope }: { scope: Scope }) {
 function Months({ loaded, choose }: { loaded: Loaded; choose: (month: string) => void }) {
   const months = [...new Set([...loaded.months, loaded.month])].toSorted().toReversed()
   return (
-    <p>
+    <p class="usage-month">
       <label>
         Month{' '}
         <select value={loaded.month} onChange={(event) => choose(event.currentTarget.value)}>
@@ -113,7 +113,7 @@ function Months({ loaded, choose }: { loaded: Loaded; choose: (month: string) =>
 }
 
 const money = (amount: number, currency: string): string =>
-  amount.toLocaleString('en', { style: 'currency', currency, currencyDisplay: 'code' })
+  `${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} ${currency}`
 
 function SpendCap({ cap: { amount, spent, currency, resets_at: resetsAt } }: { cap: NonNullable<Loaded['cap']> }) {
   const percent = amount === 0 ? 100 : Math.min(100, Math.floor((100 * spent) / amount))
