@@ -73,10 +73,6 @@ export async function greyFrame(file: string, frame: number): Promise<Buffer> {
   ])
 }
 
-export async function saveFrame(file: string, frame: number, png: string): Promise<void> {
-  await ffmpeg(['-y', '-i', file, '-vf', `select=eq(n\\,${frame}),scale=iw*sar:ih,setsar=1`, '-frames:v', '1', png])
-}
-
 /** What this machine lacks to read text of these languages; null = nothing. */
 export async function missingOcr(languages: readonly string[]): Promise<string | null> {
   const listed = await run('tesseract', ['--list-langs']).catch(() => null)

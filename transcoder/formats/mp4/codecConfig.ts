@@ -99,7 +99,13 @@ export function aacFrom(esds: Uint8Array): AudioCodecConfig {
     throw brokenConfig('AudioSpecificConfig')
   const audioConfig = { channels, sampleRate: rate }
   const declared = type === LOW_COMPLEXITY ? (extensionOf(config) ?? type) : type
-  return { nalFamily: null, codec: `mp4a.40.${declared}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...audioConfig }
+  return {
+    nalFamily: null,
+    codec: `mp4a.40.${declared}`,
+    nalLengthBytes: 0,
+    codecPrivateData: hex(config),
+    ...audioConfig,
+  }
 }
 
 const [LOW_COMPLEXITY, SBR, PS] = [2, 5, 29]

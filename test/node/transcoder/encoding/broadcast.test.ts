@@ -203,7 +203,8 @@ test('frames and samples of a part with teletext are those that were asked for',
   )
   expect(plan.subtitles).toHaveLength(1)
   expect(await frameNumbers(outputs[0])).toEqual(Array.from({ length: 65 }, (_, at) => 60 + at))
-  for (const shift of await audioShifts(outputs[0], 2.4 * 48_000)) expect(Math.abs(shift - MP2_DELAY)).toBeLessThanOrEqual(1)
+  for (const shift of await audioShifts(outputs[0], 2.4 * 48_000))
+    expect(Math.abs(shift - MP2_DELAY)).toBeLessThanOrEqual(1)
 })
 
 /** Seconds of each teletext unit after the first frame. */
