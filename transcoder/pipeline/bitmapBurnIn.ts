@@ -1,7 +1,6 @@
 // In charge of: the bitmap subtitle track that a job draws, through an attempt: read before the plan, written for the encoder.
 // Not in charge of: reading and writing it (source/bitmapTrack.ts), the plan (plan/streams/bitmapBurnIn.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import type { BitmapTrack, MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
@@ -25,16 +24,10 @@ export class DrawnBitmaps {
     this.#packets = packets
   }
 
-  /** Reads the whole source once; null = the job draws no bitmaps. Throws subtitle_track_unsupported for inputs. */
+  /** Reads the whole source once; null = the job draws no bitmaps. */
   static async open(attempt: Attempt, spec: JobSpec, media: MediaInfo): Promise<DrawnBitmaps | null> {
     const stream = drawnBitmaps(spec, media)
     if (stream === null) return null
-    if (spec.inputs !== null)
-      throw new TaskError(
-        'subtitle_track_unsupported',
-        'Bitmap subtitles are drawn from a source in "input" only, not from one in "inputs".',
-        { field: 'burn_in_captions.source_track' },
-      )
     const packets = await copyBitmapPackets(attempt, stream, needsDeepProbe(spec, media))
     return new DrawnBitmaps(attempt, packets)
   }
