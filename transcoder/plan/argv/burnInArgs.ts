@@ -41,11 +41,13 @@ export function burnInFilters(plan: Plan, video: VideoPlan, files: readonly stri
   const look = lookOf(plan, video, burnIn)
   const file = files[assLooks(plan).findIndex((each) => keyOf(each) === keyOf(look))]
   if (file === undefined || !SAFE_PATH.test(file)) throw new TypeError('every look needs a file')
+  const { num, den } = video.frameRate
   const factor = clockFactor(video.frameRate)
   return [
     ...(factor === 1 ? [] : [`setpts=PTS*${factor}`]),
     // original_size: letters keep their shape where pixels are not square. complex: Arabic and Indic scripts.
     `ass=filename=${file}:original_size=${look.width}x${look.height}:shaping=complex`,
-    ...(factor === 1 ? [] : [`setpts=PTS/${factor}`]),
+    // setpts forgets the frame rate (ffmpeg 7), which the encoder would then guess.
+    ...(factor === 1 ? [] : [`setpts=PTS/${factor}`, `fps=${num}/${den}:start_time=0`]),
   ]
 }
