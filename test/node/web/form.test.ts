@@ -78,7 +78,7 @@ test('a stored configuration becomes the same request again, without secrets', (
   expect(again).toEqual(judged)
 })
 
-test('so does one with stills, a preview and a waveform; their times are edited as one line', () => {
+test('so does one with stills, a preview, a waveform and burned-in captions; their times are edited as one line', () => {
   const extracts = {
     stills: [
       { at_seconds: [1, '00:00:02.500'], width: 320 },
@@ -86,6 +86,10 @@ test('so does one with stills, a preview and a waveform; their times are edited 
     ],
     animated_preview: { format: 'gif' },
     waveform: { bits: 16 },
+    captions: [{ input: 'https://a.test/film.srt', language: 'de' }],
+    burn_in_captions: { captions: '0' },
+    videoProfiles: [{ width: 320, height: 180, video_bitrate: 500 }],
+    audioProfiles: [],
   }
   const http = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
   const body = { input: 'https://a.test/film.mp4', cloud_credentials: http, ...extracts }

@@ -121,13 +121,21 @@ describe('a job', () => {
   test('has caption files from the command line', async () => {
     await writeFile(tempDir.file('de.srt'), '1\n00:00:00,500 --> 00:00:01,000\nHallo\n')
     const captions = ['--captions', 'de=de.srt', '--captions', `en=${media.url}`]
-    const ran = await splicepoint(['submit', 'film.mp4', ...captions, '--json'])
+    const ran = await splicepoint(['submit', 'film.mp4', ...captions, '--burn-in', 'EN', '--json'])
     expect(ran, ran.stderr).toMatchObject({ code: 0 })
     const id = String(JSON.parse(ran.stdout)._auto_generated_id_)
     await splicepoint(['cancel', id])
     expect(JSON.parse((await splicepoint(['status', id, '--json'])).stdout).config.captions).toEqual([
       { input: expect.stringMatching(/^\/uploads\/\d+$/), language: 'de' },
       { input: media.url, language: 'en' },
+    ])
+    expect(JSON.parse((await splicepoint(['status', id, '--json'])).stdout).config.burn_in_captions).toEqual({
+      captions: 1,
+    })
+    const unknown = await splicepoint(['submit', 'film.mp4', ...captions, '--burn-in', 'fr'])
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringContaining('write the language of one of the --captions'),
     ])
     for (const wrong of ['de.srt', 'german=de.srt', 'de=missing.srt', 'de=de.srt#t=1,2'])
       expect((await splicepoint(['submit', 'film.mp4', '--captions', wrong])).code, wrong).toBe(2)
