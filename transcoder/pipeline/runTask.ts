@@ -264,8 +264,8 @@ async function runPipeline(
     const isSeekable = async (): Promise<boolean> => (await loopback.open()).ranges
     const analyzeAndPlan = async () => {
       if (joined !== null) {
-        drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
-        const planned = await joined.analyzeAndPlan(task, logo, captionFiles, drawn)
+        const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
+        drawn = planned.drawn
         await reportSource(planned.media)
         return planned
       }
@@ -327,7 +327,11 @@ async function runPipeline(
         reportSource(followed.join === undefined ? media : joinedMedia(followed.join)),
         headStart.end(),
       ])
-    if (followed !== null) drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
+    if (followed !== null)
+      drawn =
+        joined === null
+          ? await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
+          : await joined.readDrawn(followed.join, captionFiles)
     const plan = followed ?? (await storePlan(attempt, (await analyzeAndPlan()).plan, hasStoredPlan(task)))
     await requireOutputSpace(attempt, plan)
     const seekable = await isSeekable()

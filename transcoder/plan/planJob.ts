@@ -9,7 +9,7 @@ import { cutSource, planCut } from './streams/cut.ts'
 import { copiedVideo } from './copy/copiedStreams.ts'
 import { copiesAllVideo } from './copy/settleCopies.ts'
 import { videoVerdict } from './copy/videoVerdict.ts'
-import { planBurnIn, type DrawnCaptions } from './streams/burnIn.ts'
+import { drawnText, planBurnIn, type DrawnCaptions } from './streams/burnIn.ts'
 import { drawnBitmaps, planBitmapBurnIn } from './streams/bitmapBurnIn.ts'
 import { placeBitmaps } from './video/bitmapPlacement.ts'
 import { planCaptions } from './streams/captionPlan.ts'
@@ -102,7 +102,11 @@ export function planJob(
   const cues = planCues(context, sourceCues)
   const subtitles = planCopiedSubtitles(spec, media)
   const keptPids = [...(cues === null ? [] : (sourceCues?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
-  const carried = [...textSubtitleStreams(spec, media, features), ...(bitmapStream === null ? [] : [bitmapStream])]
+  const carried = [
+    ...textSubtitleStreams(spec, media, features),
+    ...drawnText(spec, media, features),
+    ...(bitmapStream === null ? [] : [bitmapStream]),
+  ]
   context.warn(...warnDroppedStreams(media, keptPids, carried))
   if (isDecoded) warnSource(context, sourceVideo)
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]

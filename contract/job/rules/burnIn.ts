@@ -55,12 +55,6 @@ export function checkBurnIn(draft: JobDraft, findings: Findings): void {
       'burn_in_captions',
       'burn_in_captions needs videoProfiles or ladder: captions are drawn into video',
     )
-  if (burnIn.source_track !== undefined && (draft.inputs ?? []).length > 1)
-    findings.problem(
-      'unsupported_combination',
-      'burn_in_captions.source_track',
-      'burn_in_captions.source_track cannot be combined with several inputs; draw a file in captions instead',
-    )
   checkFile(draft, burnIn.captions, findings)
 }
 

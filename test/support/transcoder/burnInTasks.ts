@@ -35,6 +35,8 @@ interface Source {
   size?: string
   seconds?: number
   flags?: string[]
+  /** Of the file. */
+  name?: string
   /** A SubRip file that becomes a subtitle stream. */
   subtitles?: string
 }
@@ -70,8 +72,15 @@ export class BurnInTasks {
   }
 
   /** Dark grey video, with a subtitle stream if there is a text for it. */
-  async makeSource({ rate = '25', size = '320x180', seconds = 3, flags = [], subtitles }: Source = {}): Promise<void> {
-    const file = this.path('source.mkv')
+  async makeSource({
+    rate = '25',
+    size = '320x180',
+    seconds = 3,
+    flags = [],
+    name = 'source.mkv',
+    subtitles,
+  }: Source = {}): Promise<void> {
+    const file = this.path(name)
     await writeFile(this.path('source.srt'), subtitles ?? '')
     const stream = ['-i', this.path('source.srt'), '-map', '0:v', '-map', '1:s', '-c:s', 'srt']
     await ffmpeg([

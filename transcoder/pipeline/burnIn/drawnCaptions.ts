@@ -17,21 +17,32 @@ import { placeCues } from '../../plan/streams/placeCues.ts'
 import { fetchCaptionFile } from '../../source/captionFiles.ts'
 import type { Workspace } from '../../workspace.ts'
 import { missingCharacters } from './missingCharacters.ts'
+import { readJoinedText, type JoinedPieces } from './readJoinedText.ts'
 import { readTextStream } from './readTextStream.ts'
 
+interface DrawnRequest {
+  spec: JobSpec
+  media: MediaInfo
+  /** The caption files that were fetched for tracks. */
+  files: readonly CaptionFile[]
+  /** The pieces of a joined source; missing = it is one file. */
+  joined?: JoinedPieces | null
+}
+
 /**
- * null = the job draws none, or images (pipeline/bitmapBurnIn.ts). `files`: the caption files that were fetched for tracks. Throws TaskError
- * captions_unavailable, captions_unreadable, subtitle_track_missing, subtitle_track_unsupported or burn_in_unavailable.
+ * null = the job draws none, or images (pipeline/bitmapBurnIn.ts).
+ * Throws TaskError captions_unavailable, captions_unreadable, subtitle_track_missing, subtitle_track_unsupported or burn_in_unavailable.
  */
 export async function readDrawnCaptions(
   attempt: Pick<Attempt, 'engine' | 'taskClient' | 'loopback' | 'workspace' | 'controller'>,
-  { spec, media, files }: { spec: JobSpec; media: MediaInfo; files: readonly CaptionFile[] },
+  { spec, media, files, joined = null }: DrawnRequest,
 ): Promise<DrawnCaptions | null> {
   const { burnIn = null, captions = [] } = spec
   if (burnIn === null || spec.video.length === 0 || drawnBitmaps(spec, media) !== null) return null
   const { engine, taskClient, workspace, controller } = attempt
   requireLibass(engine.features)
-  const stream = drawnStream(spec, media, engine.features)
+  const pieces = joined !== null && burnIn.kind === 'source track' ? await readJoinedText(attempt, spec, joined) : null
+  const stream = pieces === null ? drawnStream(spec, media, engine.features) : pieces.stream
   const file =
     burnIn.kind === 'source track'
       ? null
@@ -41,11 +52,12 @@ export async function readDrawnCaptions(
           { index: burnIn.caption, spec: captions[burnIn.caption]! },
           controller.signal,
         )))
-  const all = file?.cues ?? (stream === null ? [] : await readTextStream(attempt, { spec, media, stream }))
+  const all =
+    file?.cues ?? pieces?.cues ?? (stream === null ? [] : await readTextStream(attempt, { spec, media, stream }))
   const { cues, left } = withoutCrowds(all)
   const font = fontOf(spec, stream)
   const missing = await missingCharacters(engine, { cues, font }, workspace, controller.signal)
-  return { cues, file, crowded: left, missing }
+  return { cues, file, stream, crowded: left, missing }
 }
 
 /** Returns their paths, relative to ffmpeg's working directory. */

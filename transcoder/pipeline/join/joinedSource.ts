@@ -3,11 +3,13 @@
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Cue, CueFindings } from '../../formats/scte35/cueScan.ts'
 import type { LogoImage, MediaInfo } from '../../plan/model/mediaInfo.ts'
+import type { JoinPlan } from '../../plan/model/joinPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { DrawnCaptions } from '../../plan/streams/burnIn.ts'
 import { postPreview } from '../attemptReports.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
+import { readDrawnCaptions } from '../burnIn/drawnCaptions.ts'
 import { JoinFeed } from './joinFeed.ts'
 import { analyzeInputs, cuesOf, findInputCues, openInputs, planInputs, type InputsContext } from './openInputs.ts'
 import type { OpenInput } from './openInput.ts'
@@ -44,15 +46,22 @@ export class JoinedSource {
     task: TaskDescription,
     logo: LogoImage | null,
     captions: readonly CaptionFile[],
-    drawn: DrawnCaptions | null,
-  ): Promise<{ media: MediaInfo; plan: Plan }> {
+  ): Promise<{ media: MediaInfo; plan: Plan; drawn: DrawnCaptions | null }> {
     const { attempt } = this.#context
     const joined = await analyzeInputs(this.#context, this.#inputs)
     const piece = joined.join.canvas?.piece ?? 0
     const { loopback, media } = this.#inputs[piece]!
     await postPreview({ ...attempt, loopback }, task, media)
+    const drawn = await this.readDrawn(joined.join, captions)
     const plan = planInputs(this.#context, joined, this.#found, { logo, captions, drawn })
-    return { media: joined.media, plan }
+    return { media: joined.media, plan, drawn }
+  }
+
+  /** `captions`: the files that were fetched for tracks. */
+  readDrawn(join: JoinPlan | undefined, captions: readonly CaptionFile[]): Promise<DrawnCaptions | null> {
+    const { attempt, spec } = this.#context
+    const joined = join === undefined ? null : { inputs: this.#inputs, join }
+    return readDrawnCaptions(attempt, { spec, media: this.firstMedia, files: captions, joined })
   }
 
   cues({ join }: Plan): readonly Cue[] {

@@ -13,6 +13,7 @@ import { PlanContext } from '../planContext.ts'
 import { uniqueWarnings, warnSource } from '../planJob.ts'
 import { NO_VIDEO } from '../planWithoutVideo.ts'
 import { needsDeepProbe, requireStreamCount } from '../streams/audioStreamCount.ts'
+import { drawnText } from '../streams/burnIn.ts'
 import { planCut } from '../streams/cut.ts'
 import { warnDroppedStreams } from '../streams/droppedStreams.ts'
 import { outputDuration, outputStartSeconds, videoOffset } from '../streams/outputTiming.ts'
@@ -59,7 +60,7 @@ export function planJoin(
       requireProgram(context)
       requireStreamCount(context)
       const video = videos[piece]
-      const carriedText = textSubtitleStreams(spec, media)
+      const carriedText = [...textSubtitleStreams(spec, media), ...drawnText(spec, media, features)]
       context.warn(...warnDroppedStreams(media, [], carriedText))
       if (video !== undefined) warnSource(context, video.picture)
       const cut = planCut(context, video?.rate ?? null)

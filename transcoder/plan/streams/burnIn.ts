@@ -26,6 +26,8 @@ export interface DrawnCaptions {
   cues: readonly CaptionCue[]
   /** The file that they are from; null = a subtitle stream. */
   file: CaptionFile | null
+  /** That stream; of joined sources the first one. null = a file. */
+  stream: OtherStream | null
   /** Captions that were left out because too many are shown at once. */
   crowded: number
   /** Characters that no installed font has. */
@@ -69,6 +71,13 @@ export function drawnStream(
   )
 }
 
+/** The same where it is text, as a list: no output leaves it out. */
+export function drawnText(spec: JobSpec, media: MediaInfo, features: Pick<EngineFeatures, 'teletext'>): OtherStream[] {
+  if (spec.burnIn?.kind !== 'source track' || spec.video.length === 0) return []
+  const stream = media.other.filter(({ type }) => type === 'subtitle')[spec.burnIn.track - 1]
+  return stream !== undefined && isTextSubtitle(stream, features) ? [stream] : []
+}
+
 /** The plan, and its warnings. `drawn` null = the job draws nothing. */
 export function planBurnIn(
   context: PlanContext,
@@ -79,7 +88,7 @@ export function planBurnIn(
   const { burnIn = null } = spec
   if (burnIn === null || spec.video.length === 0) return null
   requireLibass(features)
-  const stream = drawnStream(spec, media, features)
+  const stream = drawn === null ? drawnStream(spec, media, features) : drawn.stream
   const { cues = [], crowded = 0, missing = [], file = null } = drawn ?? {}
   const placed = placeCues(cues, cut, duration)
   const field = burnIn.kind === 'caption' ? captionField(burnIn.caption) : TRACK_FIELD

@@ -125,6 +125,68 @@ test('in HDR, text has the level of SDR white', async (context) => {
   expect(brightest).toBeLessThan(625)
 })
 
+test('the streams of joined inputs are drawn where each piece is', async () => {
+  const joined = new JoinedTasks(fixtures)
+  try {
+    await tasks.makeSource({
+      seconds: 2,
+      name: 'with.mkv',
+      subtitles: srt(['00,400', '00,600', 'One'], ['01,000', '01,400', 'Two']),
+    })
+    await tasks.makeSource({ seconds: 1, name: 'without.mkv' })
+    const parts = [{ file: 'with.mkv', start: 0.52, end: 1.2 }, { file: 'without.mkv' }, { file: 'with.mkv' }]
+    const change: Partial<JobConfig> = { audioProfiles: [], videoProfiles: [profile(320, 180)] }
+    const files: string[] = []
+    let plan: unknown
+    for (const more of [{ burn_in_captions: { source_track: 1 } }, {}]) {
+      const objects = await joined.run(parts, { ...change, ...more })
+      plan ??= joined.taskApi.plans[0]?.plan.burnIn
+      files.push(await tasks.save(objects, 'out/v0.mp4', `joined-${files.length}.mp4`))
+    }
+    const { frames, count } = await differingFrames(files[0]!, files[1]!, SIZE)
+    const [second, third] = [17, 17 + 25]
+    expect(count).toBe(third + 50)
+    expect(frames).toEqual([
+      ...range(0, 2),
+      ...range(12, second),
+      ...range(third + 10, third + 15),
+      ...range(third + 25, third + 35),
+    ])
+    expect(plan).toMatchObject({ kind: 'text', from: { track: 1 }, cues: 4 })
+    await joined.attempt([{ file: 'without.mkv' }, { file: 'without.mkv' }], {
+      ...change,
+      burn_in_captions: { source_track: 1 },
+    })
+    expect(joined.taskApi.fails).toMatchObject([
+      { error: { code: 'subtitle_track_missing', message: expect.stringContaining('inputs[0]') } },
+    ])
+  } finally {
+    await joined.stop()
+  }
+})
+
+test.each([
+  ['a source whose clock begins at 5 s', ['-output_ts_offset', '5'], 'source.mkv'],
+  ['mov_text in an mp4', ['-c:s', 'mov_text'], 'source.mp4'],
+])('%s: its stream is drawn at its time, and not reported as left out', async (_title, flags, name) => {
+  await tasks.makeSource({
+    seconds: 2,
+    subtitles: srt(['00,400', '00,800', 'Here'], ['01,400', '01,600', 'There']),
+    flags,
+    name,
+  })
+  const cut = { start_seconds: 0.6 }
+  const drawn = await tasks.save(
+    await tasks.run({ burn_in_captions: { source_track: 1 }, ...cut }),
+    'out/v0.mp4',
+    'd.mp4',
+  )
+  expect(tasks.warnings).toEqual([])
+  const plain = await tasks.save(await tasks.run(cut), 'out/v0.mp4', 'p.mp4')
+  expect(tasks.codes).toEqual(['text_subtitles_left_out'])
+  expect((await differingFrames(drawn, plain, SIZE)).frames).toEqual([...range(0, 5), ...range(20, 25)])
+})
+
 test('a caption file moves with joined inputs', async () => {
   const joined = new JoinedTasks(fixtures)
   try {

@@ -44,11 +44,6 @@ test.each<[title: string, body: Record<string, unknown>, expected: string]>([
     'unsupported_combination burn_in_captions',
   ],
   [
-    'a stream of joined sources',
-    drawn({ source_track: 1 }, { input: undefined, inputs: [{ input: '12' }, { input: '13' }] }),
-    'unsupported_combination burn_in_captions.source_track',
-  ],
-  [
     'copied video',
     request({ burn_in_captions: { source_track: 1 }, videoProfiles: [{ video_codec: 'copy' }] }),
     'unsupported_combination burn_in_captions',
