@@ -121,6 +121,11 @@ test('text that looks like commands of ASS or of a filter graph is drawn as text
   const pixels = await greyFrame(file, 3)
   expect(pixels.filter((value) => value > 180).length / pixels.length).toBeLessThan(0.1)
   expect(fixtures.lines.join('\n')).not.toContain('passwd')
+  // Braces would hide what is in them, and \\N would begin another line.
+  const line = await tasks.save(await tasks.run(BURN, [srt(['00,000', '01,000', '{WWWWWW}\\NWW'])]), 'out/v0.mp4')
+  const box = brightBox(await greyFrame(line, 3), SIZE)!
+  expect(box.right - box.left).toBeGreaterThan(110)
+  expect(box.bottom - box.top).toBeLessThan(22)
 })
 
 test('in the whole sandbox, fonts can be read, and the text is drawn', async () => {
