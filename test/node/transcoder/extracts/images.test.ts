@@ -109,6 +109,75 @@ describe.skipIf(skipSuite(missing))('as another decoder reads them', () => {
   })
 })
 
+/** PQ in 10 bits of full range, one colour in each quarter: 8 to 150 cd/m², inside of BT.709 and beyond it. */
+const PQ = [
+  [560, 440, 400],
+  [380, 440, 400],
+  [560, 520, 400],
+  [380, 520, 400],
+]
+
+/** PQ → BT.709 primaries → the curve of Hable with white at 1,000 cd/m² → gamma 2.4 (SMPTE ST 2084, BT.2087, BT.1886). */
+const TONE_MAPPED = `
+import json, sys
+import numpy as np
+m1, m2, c1, c2, c3 = 2610/16384, 2523/32, 3424/4096, 2413/128, 2392/128
+codes = np.array(json.loads(sys.argv[1])) / 1023
+power = codes ** (1/m2)
+light = 100 * (np.maximum(power - c1, 0) / (c2 - c3 * power)) ** (1/m1)
+matrix = np.array([[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]])
+light = np.maximum(light @ matrix.T, 0)
+hable = lambda x: (x*(0.15*x+0.05)+0.004)/(x*(0.15*x+0.5)+0.06) - 0.02/0.3
+most = light.max(axis=1, keepdims=True)
+mapped = light * hable(most) / hable(10) / most
+print(json.dumps((255 * mapped ** (1/2.4)).tolist()))`
+
+/** Of neighbouring rows, the mean difference in the middle of the image. */
+const COMBING = `
+import json, sys
+import numpy as np
+from PIL import Image
+rows = np.asarray(Image.open(sys.argv[1]).convert('L')).astype(float)
+rows = rows[len(rows) // 4 : 3 * len(rows) // 4]
+print(json.dumps(float(np.abs(rows[1:] - rows[:-1]).mean())))`
+
+describe.skipIf(skipSuite(missing ?? (await missingPython(['numpy']))))('of unusual sources', () => {
+  test('HDR: the tone-mapped colours', async () => {
+    const [first, second, third] = [0, 1, 2].map((channel) => {
+      const at = (quarter: number) => PQ[quarter]![channel]!
+      return `if(lt(Y,H/2),if(lt(X,W/2),${at(0)},${at(1)}),if(lt(X,W/2),${at(2)},${at(3)}))`
+    })
+    const colors = `color=s=320x180:r=25:d=1,format=gbrp10,geq=r='${first}':g='${second}':b='${third}'`
+    const toYuv = 'scale=out_color_matrix=bt2020:out_range=tv:flags=accurate_rnd+full_chroma_int,format=yuv420p10'
+    await ffmpeg([
+      ...['-y', ...lavfi(colors), '-vf', toYuv, '-c:v', 'libx265', '-preset', 'ultrafast'],
+      ...['-x265-params', 'lossless=1:log-level=error:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc'],
+      ...['-colorspace', 'bt2020nc', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-color_range', 'tv'],
+      path('hdr.mp4'),
+    ])
+    const file = await still('hdr.mp4', { quality: 100 })
+    const [, , found] = (await runPython(READ, [file])) as [string, number[], number[][]]
+    const wanted = (await runPython(TONE_MAPPED, [JSON.stringify(PQ)])) as number[][]
+    for (const [quarter, color] of wanted.entries())
+      for (const [channel, level] of color.entries())
+        expect(Math.abs(found[quarter]![channel]! - level), JSON.stringify({ found, wanted })).toBeLessThanOrEqual(4)
+  })
+
+  test('interlaced: a moving edge without combing', async () => {
+    const bar = `color=white:s=320x180:r=50:d=2,format=gray,geq=lum='255*gt(mod(X-6*N,160),80)'`
+    const interlaced = 'tinterlace=interleave_top,setfield=tff,format=yuv420p'
+    const flags = ['-flags', '+ilme+ildct', '-x264-params', 'tff=1']
+    await ffmpeg([
+      ...['-y', ...lavfi(bar), '-vf', interlaced, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', ...flags],
+      path('interlaced.mp4'),
+    ])
+    await ffmpeg(['-y', '-ss', '1', '-i', path('interlaced.mp4'), '-frames:v', '1', path('combed.png')])
+    const file = await still('interlaced.mp4', { at_seconds: 1, quality: 100 })
+    expect(await runPython(COMBING, [path('combed.png')])).toBeGreaterThan(10)
+    expect(await runPython(COMBING, [file])).toBeLessThan(1)
+  })
+})
+
 test('AVIF: one image with its colours', async (context) => {
   if (!fixture.engine.features.avif) skipTest(context, 'this ffmpeg has no libaom')
   const file = await still('hd.mp4', { format: 'avif', quality: 100, width: 320 })
