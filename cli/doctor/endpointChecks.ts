@@ -168,6 +168,8 @@ function checkHealth(health: Health, code: number): Check[] {
       'Read the events of a waiting job, then the container’s log. See "Jobs wait for ever" in docs/troubleshooting.md.'
     const waiting = `${String(health.starts_failing)} jobs wait because no transcoder could be started for them.`
     const silent = Number(health.transcoders_silent)
+    if (health.slots === 0)
+      return [fault('health', 'No transcoder can take a job.', 'GET /api/v0/transcoders lists those that registered.')]
     return [fault('health', silent > 0 ? `${silent} of the transcoders do not answer. ${waiting}` : waiting, remedy)]
   }
   const remedies: readonly [RegExp, string][] = [

@@ -65,7 +65,7 @@ export async function waitForIdleContainers(
   note(`waiting ${IDLE_MS / 1000} s for idle containers to end …`)
   await pause(IDLE_MS, null, { signal })
   const { slots, settings } = await admin.diagnose()
-  if (settings.transcoders === 'local')
+  if (settings.transcoders !== 'containers')
     return skipped('idle', 'The service uses your own transcoders, which keep running.')
   const idle = slots.filter(({ running, busy }) => running === true && !busy)
   return idle.length > 0

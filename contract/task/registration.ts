@@ -1,5 +1,5 @@
 // In charge of: the messages with which a transcoder on another machine registers itself, and their times.
-// Not in charge of: what either side does with them (worker/transcoders/, transcoder/registration/).
+// Not in charge of: what either side does with them (worker/taskApi/registerTranscoder.ts, transcoder/registration/).
 import * as z from 'zod/mini'
 
 /** A transcoder repeats its registration this often. */

@@ -92,7 +92,7 @@ export class LocalService {
     const migrated = applyMigrations(state.path, this.#wranglerEnv(), this.#stopped.signal)
     this.#migrating = migrated.catch(() => undefined)
     const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run, baseUrl))
-    this.#step(`transcoders: ${transcoderUrls.join(', ') || 'those that register'}`)
+    this.#step(`transcoders: ${transcoderUrls.join(', ') || 'those that register themselves'}`)
     await migrated
     this.#step(`database: ${state.path}`)
     this.#abortIfStopped()

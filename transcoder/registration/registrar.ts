@@ -1,6 +1,6 @@
 // In charge of: registering this transcoder at the service, again and again until it leaves: the service forgets a
 // transcoder that falls silent.
-// Not in charge of: what the service makes of it (worker/transcoders/), attempts (server/controlServer.ts).
+// Not in charge of: what the service makes of it (worker/taskApi/registerTranscoder.ts), attempts (server/controlServer.ts).
 import { isIPv6 } from 'node:net'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -166,6 +166,7 @@ function messageIn(text: string): string | null {
 
 /** undici hides the reason of "fetch failed" in its cause. */
 function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'the service does not answer'
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error ? cause.message || ((cause as NodeJS.ErrnoException).code ?? cause.name) : String(cause)
 }

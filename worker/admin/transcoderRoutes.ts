@@ -1,5 +1,5 @@
 // In charge of: the list of transcoders that registered themselves (`/api/v0/transcoders`), for holders of the admin key.
-// Not in charge of: their registration (transcoders/registrationRoutes.ts).
+// Not in charge of: their registration (taskApi/registrationRoutes.ts).
 import { Hono } from 'hono'
 import type { TranscoderList } from '#contract/api/administration.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'

@@ -1,5 +1,5 @@
 // In charge of: the SQL of transcoders that registered themselves. One statement per function.
-// Not in charge of: whether a registration is accepted (transcoders/registerTranscoder.ts).
+// Not in charge of: whether a registration is accepted (taskApi/registerTranscoder.ts).
 import type { RegistrationState } from '#contract/task/registration.ts'
 import { all, first, run } from './statement.ts'
 

@@ -1,6 +1,6 @@
 // In charge of: requests to a transcoder that is not a Cloudflare Container: its address, how the local egress lets them
 // pass, the shared secret.
-// Not in charge of: what is asked (scheduler/dispatch.ts, registerTranscoder.ts, diagnosis/).
+// Not in charge of: what is asked (scheduler/dispatch.ts, taskApi/registerTranscoder.ts, diagnosis/).
 import { findTranscoderUrl } from '../db/transcoders.ts'
 import { settings } from '../env.ts'
 

@@ -264,6 +264,13 @@ describe('an address', () => {
       { '/health': plain(200, JSON.stringify({ ...health, status: 'degraded', starts_failing: 3 })) },
     ],
     [
+      'has no transcoder',
+      'health',
+      'fault',
+      /api\/v0\/transcoders/,
+      { '/health': plain(200, JSON.stringify({ ...health, status: 'degraded', slots: 0 })) },
+    ],
+    [
       'has another time',
       'clock',
       'fault',

@@ -44,6 +44,7 @@ const FIRST_HOUR = 'test/node/firstHour/firstHour.long.test.ts'
 const SHARING = 'test/node/docs/sharing.test.ts'
 const DEBUGGING = 'test/node/docs/debugging.test.ts'
 const SHARED_PAGES = 'test/node/web/browser/sharedPages.long.test.ts'
+const REGISTERED = 'test/node/service/local/registeredTranscoders.long.test.ts, with addresses of this machine'
 const RECEIVERS = 'test/node/docs/webhookReceivers.test.ts'
 const OPERATIONS = 'test/node/docs/exampleCoverage.test.ts'
 
@@ -84,6 +85,8 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
     'export TRANSCODER_SECRET',
     'test/node/deploy/image.test.ts passes jobs through such a container',
   ],
+  ['docs/operating.md', 'SECRET=', REGISTERED],
+  ['docs/operating.md', 'SERVICE_URL=', REGISTERED],
   [
     'docs/operating.md',
     'server {',

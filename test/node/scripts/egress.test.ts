@@ -315,6 +315,21 @@ describe('requests of the service itself', () => {
   })
 })
 
+describe('requests to transcoders that register their addresses', () => {
+  test('pass to any origin with the token, and to no private one without it', async () => {
+    const transcoder = await canary()
+    const egress = egressFor({ internalOrigins: 'any' })
+    await expectRefused(await egress(get(transcoder.origin)))
+    await expectRefused(await egress(get(transcoder.origin, { 'x-splicepoint-internal': 'other-tokn' })))
+    const tokenless = egressFor({ internalOrigins: 'any', internalToken: '' })
+    await expectRefused(await tokenless(get(transcoder.origin, { 'x-splicepoint-internal': '' })))
+    expect(transcoder.connections).toBe(0)
+    const answer = await egress(get(`${transcoder.origin}/run`, { 'x-splicepoint-internal': 'own-token' }))
+    expect(await answer.text()).toBe('canary')
+    expect(transcoder.hits[0]?.headers['x-splicepoint-internal']).toBeUndefined()
+  })
+})
+
 describe('as a node handler', () => {
   async function gate(options: Partial<EgressOptions>): Promise<Started> {
     const handler = createEgressHandler({

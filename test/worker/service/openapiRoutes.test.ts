@@ -5,7 +5,7 @@ import { operations } from '../../../scripts/openapi/operations.ts'
 import { app } from '../../../worker/app.ts'
 import { dashboardRoutes } from '../../../worker/service/dashboardRoutes.ts'
 import { taskApi } from '../../../worker/taskApi/taskRoutes.ts'
-import { registrationRoutes } from '../../../worker/transcoders/registrationRoutes.ts'
+import { registrationRoutes } from '../../../worker/taskApi/registrationRoutes.ts'
 import { apiRequest } from '../support/apiClient.ts'
 
 /** Handled by middleware, which app.routes does not distinguish (worker/uploads/tus/tusRoutes.ts). */

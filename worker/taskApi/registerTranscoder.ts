@@ -14,7 +14,7 @@ import { findTranscoder, renewTranscoder, saveTranscoder, type TranscoderRow } f
 import { RequestError } from '../http/requestError.ts'
 import { log } from '../log.ts'
 import { assignSlots } from '../scheduler/assignSlots.ts'
-import { askHealth } from './transcoderRequest.ts'
+import { askHealth } from '../transcoders/transcoderRequest.ts'
 
 /** A transcoder answers from memory. */
 const ANSWER_MS = 5_000

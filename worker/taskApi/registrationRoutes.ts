@@ -12,7 +12,7 @@ import { readJson } from '../http/jsonBody.ts'
 import { RequestError } from '../http/requestError.ts'
 import { log } from '../log.ts'
 import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
-import { parseMessage } from '../taskApi/parseMessage.ts'
+import { parseMessage } from './parseMessage.ts'
 import { registerTranscoder } from './registerTranscoder.ts'
 
 const MAX_BODY = 16 * 1024
