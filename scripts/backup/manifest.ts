@@ -55,7 +55,9 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
   try {
     text = await readFile(join(directory, NAME), 'utf8')
   } catch (error) {
-    throw new Error(`${directory} is not a complete backup: it has no ${NAME}.`, { cause: error })
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? `it has no ${NAME}` : `${NAME} cannot be read (${code})`
+    throw new Error(`${directory} is not a complete backup: ${why}.`, { cause: error })
   }
   const { data, error } = manifestSchema.safeParse(parsed(text))
   if (data === undefined) throw new Error(`${join(directory, NAME)} is damaged.`, { cause: error })

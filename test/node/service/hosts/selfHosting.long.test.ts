@@ -44,13 +44,13 @@ interface Listed {
   state: string
 }
 
-/** A block of the page as this test runs it: nothing but the directories is different, and sudo is not needed. */
+/** A block of the page as this test runs it: nothing but the directories and their owners are different. */
 function script(name: string, machine: string): string {
   const text = blocks.get(name)
   if (text === undefined) throw new Error(`docs/self-hosting.md has no block "sh ${name}"`)
   run.add(name)
-  const sudo = 'sudo() { if [ "$1" = -u ]; then shift 2; fi; env "$@"; }'
-  return `${sudo}\n${text
+  return `sudo() { if [ "$1" = -u ]; then shift 2; fi; env "$@"; }\n${text
+    .replaceAll(' -o splicepoint ', ' ')
     .replaceAll('/etc/splicepoint', temp.file(`${machine}/etc`))
     .replaceAll('/var/lib/splicepoint', temp.file(`${machine}/data`))
     .replaceAll('/var/backups/splicepoint', temp.file('backups'))}`
