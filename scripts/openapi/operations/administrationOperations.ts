@@ -114,7 +114,7 @@ export const administrationOperations: OperationTable = {
     answers: json('UsageOfAccounts', example.usageOfAccounts),
     others: [usageTable],
     errors: ['invalid_request'],
-    curl: admin('/api/v0/usage/accounts?month=2026-11&format=csv'),
+    curl: admin('/api/v0/usage/accounts'),
   },
   'GET /api/v0/transcoders': {
     id: 'listTranscoders',

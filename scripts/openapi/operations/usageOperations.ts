@@ -35,6 +35,6 @@ export const usageOperations: OperationTable = {
     answers: json('Usage', example.usage),
     others: [usageTable],
     errors: ['invalid_request'],
-    curl: 'curl -u "$KEY:" "$BASE/api/v0/usage?month=2026-11"',
+    curl: 'curl -u "$KEY:" "$BASE/api/v0/usage"',
   },
 }

@@ -39,6 +39,7 @@ beforeAll(async () => {
     await Service.start({
       TRANSCODER_SECRET: 'a-secret-for-tests-of-32-letters',
       ALLOW_PRIVATE_HOSTS: `${media.host},${webhook.host}`,
+      USAGE_PRICES: '{"currency":"EUR"}',
     }),
   )
   document = await (await fetch(`${service.base}/openapi.json`)).json()
@@ -245,6 +246,10 @@ describe('the commands of the reference, as they stand', () => {
     await ask('PUT /api/v0/accounts/{account}')
     await ask('GET /api/v0/accounts')
     await ask('GET /api/v0/transcoders')
+    await ask('PUT /api/v0/accounts/{account}/spend-cap')
+    await shell('curl -u "$ADMIN_KEY:" -X PUT --json \'{"spend_cap": 5}\' "$BASE/api/v0/accounts/default/spend-cap"')
+    await ask('GET /api/v0/usage')
+    await ask('GET /api/v0/usage/accounts')
     await ask('POST /api/v0/vault/rotate')
     await ask('POST /api/v0/diagnosis')
   })
