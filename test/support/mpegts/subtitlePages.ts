@@ -32,7 +32,8 @@ export function displaySet({ state = 'whole', timeOut = 30, regions = 1, box, ca
       ? Array.from({ length: regions }, () => [0, 0, 0, 10, 0, 10]).flat()
       : [0, 0, ...short(box.x), ...short(box.y)]
   return Uint8Array.of(
-    ...[0x20, 0],
+    0x20,
+    0,
     ...(canvas === undefined ? [] : segment(0x14, [0, ...short(canvas.width - 1), ...short(canvas.height - 1)])),
     ...segment(0x10, [timeOut, state === 'whole' ? 0x04 : 0, ...places]),
     // Filled with entry 5, four bits per pixel.

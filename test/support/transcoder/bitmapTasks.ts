@@ -1,5 +1,6 @@
 // In charge of: sources with bitmap subtitles over grey video, attempts that draw them, and what their outputs show.
 // Not in charge of: expectations about times.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'

@@ -214,8 +214,12 @@ export class DvbDecoder implements SubtitleDecoder {
       const { width, height } = region
       return [
         {
-          ...{ x: x + this.#window.x, y: y + this.#window.y, width, height },
-          ...{ pixels: region.pixels.slice(), palette: palette.slice() },
+          x: x + this.#window.x,
+          y: y + this.#window.y,
+          width,
+          height,
+          pixels: region.pixels.slice(),
+          palette: palette.slice(),
         },
       ]
     })
