@@ -80,14 +80,15 @@ export interface Seen {
   color: [number, number, number]
 }
 
-/** What differs from grey in each frame of an output; null = nothing. */
-export async function seen(
-  { path, taskApi }: BitmapTest,
-  object: string,
-  { width, height }: Shape,
-): Promise<(Seen | null)[]> {
+/** `seenInFile` of an output of the attempt. */
+export async function seen({ path, taskApi }: BitmapTest, object: string, shape: Shape): Promise<(Seen | null)[]> {
   const file = path(`out-${object.replaceAll('/', '_')}`)
   await writeFile(file, taskApi.objects().get(object)!)
+  return seenInFile(file, shape)
+}
+
+/** What differs from grey in each frame of a file; null = nothing. */
+export async function seenInFile(file: string, { width, height }: Shape): Promise<(Seen | null)[]> {
   const planes = await decodeRaw(file, 'yuv444p')
   const plane = width * height
   return Array.from({ length: planes.length / (plane * 3) }, (_, frame) => {
