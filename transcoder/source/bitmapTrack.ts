@@ -25,6 +25,8 @@ import type { Workspace } from '../workspace.ts'
 
 /** More than a day of dense dialogue has. */
 const MAX_SUBTITLES = 100_000
+/** Pixels of all images. A canvas of 1920 × 1080 every two seconds of a day has fewer; drawing these takes ten minutes. */
+const MAX_TRACK_PIXELS = 1e11
 /** A film has up to 60 MB. */
 const MAX_TRACK_BYTES = 2 ** 30
 
@@ -110,10 +112,10 @@ async function* shownSubtitles(
   const { reader, decoder: newDecoder } = formats[codec].open()
   const timeline = new SubtitleTimeline({ ...part, clockPeriod: reader.clockPeriod })
   let decoder: SubtitleDecoder | null = null
-  let count = 0
+  let [count, pixels] = [0, 0]
   const counted = (shown: ShownSubtitle[]): ShownSubtitle[] => {
     count += shown.length
-    if (count > MAX_SUBTITLES)
+    if (count > MAX_SUBTITLES || pixels > MAX_TRACK_PIXELS)
       throw new TaskError('source_damaged', 'The subtitle track has more images than any programme could use.')
     return shown
   }
@@ -125,7 +127,10 @@ async function* shownSubtitles(
     signal.throwIfAborted()
     for (const { ticks, data } of packets) {
       decoder ??= newDecoder()
-      for (const set of decoder.decode(data)) yield* counted(timeline.push(ticks, set))
+      for (const set of decoder.decode(data)) {
+        pixels += set.images.reduce((sum, { width, height }) => sum + width * height, 0)
+        yield* counted(timeline.push(ticks, set))
+      }
     }
   }
   yield* counted(timeline.end())

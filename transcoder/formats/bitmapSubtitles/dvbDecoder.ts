@@ -21,8 +21,8 @@ const END = 0x80
 
 /** Without a display definition (5.1.3). */
 const SD: CanvasSize = { width: 720, height: 576 }
-/** Regions and objects have identifiers of 8 and 16 bits; no page uses more than a few. */
-const MAX_OBJECT_PLACES = 1024
+/** An object is decoded once for each place. A packet of 64 KiB that is drawn this often takes a tenth of a second. */
+const MAX_OBJECT_PLACES = 16
 /** Of all regions. A page that covers a whole canvas of 1920 × 1080 needs 2 MiB. */
 const MAX_REGION_PIXELS = MAX_CANVAS_PIXELS
 
@@ -130,10 +130,13 @@ export class DvbDecoder implements SubtitleDecoder {
       this.#regions.clear()
       this.#cluts.clear()
     }
-    const regions: Page['regions'] = []
-    for (let at = 2; at + 6 <= body.length; at += 6)
-      regions.push({ id: view.getUint8(at), x: view.getUint16(at + 2), y: view.getUint16(at + 4) })
-    this.#page = { timeoutSeconds: view.getUint8(0), regions }
+    // A region is in a page once: its pixels are copied for each place.
+    const regions = new Map<number, Page['regions'][number]>()
+    for (let at = 2; at + 6 <= body.length; at += 6) {
+      const id = view.getUint8(at)
+      regions.set(id, { id, x: view.getUint16(at + 2), y: view.getUint16(at + 4) })
+    }
+    this.#page = { timeoutSeconds: view.getUint8(0), regions: [...regions.values()] }
   }
 
   #region(body: Uint8Array): void {
@@ -156,7 +159,7 @@ export class DvbDecoder implements SubtitleDecoder {
       const type = view.getUint8(at + 2) >> 6
       // Characters have two colours more; bitmaps are type 0.
       at += type === 1 || type === 2 ? 8 : 6
-      if (objects.length < MAX_OBJECT_PLACES) objects.push(place)
+      objects.push(place)
     }
     this.#regions.set(id, { width, height, depth, clut: view.getUint8(7), pixels, objects })
   }
@@ -194,9 +197,12 @@ export class DvbDecoder implements SubtitleDecoder {
     const fields = body.subarray(7)
     if (top + bottom > fields.length) throw new RangeError('an object is cut off')
     const upper = fields.subarray(0, top)
+    let drawn = 0
     for (const region of this.#regions.values())
       for (const place of region.objects) {
         if (place.id !== id) continue
+        drawn += 1
+        if (drawn > MAX_OBJECT_PLACES) throw new RangeError('an object is in too many places')
         const draw = drawInto(region, place, keeps)
         const into = { depth: region.depth, width: region.width - place.x }
         drawField(upper, { ...into, first: 0 }, draw)

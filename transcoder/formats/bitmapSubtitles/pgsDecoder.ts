@@ -16,10 +16,13 @@ const OBJECT = 0x15
 const COMPOSITION = 0x16
 const END = 0x80
 const HEADER_BYTES = 3
-/** Discs have 64 objects of at most 1 MiB, and 8 palettes. */
+/** Discs have 64 objects of at most 1 MiB in all, 8 palettes, and show 2 objects at a time. */
 const MAX_OBJECTS = 256
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024
-const MAX_PLACES = 16
+const MAX_PLACES = 8
+/** Of all objects that are kept. */
+const MAX_KEPT_PIXELS = 4 * MAX_CANVAS_PIXELS
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
 interface PlacedObject {
   id: number
@@ -135,6 +138,12 @@ export class PgsDecoder implements SubtitleDecoder {
     if (expected < 0 || expected > MAX_OBJECT_BYTES || width * height > MAX_CANVAS_PIXELS)
       throw new RangeError('an object is too large')
     if (known === undefined && this.#objects.size >= MAX_OBJECTS) throw new RangeError('there are too many objects')
+    this.#objects.delete(id)
+    const kept = [...this.#objects.values()]
+    const pixelsKept = kept.reduce((sum, object) => sum + object.width * object.height, 0)
+    const bytesKept = kept.reduce((sum, object) => sum + object.expected, 0)
+    if (pixelsKept + width * height > MAX_KEPT_PIXELS || bytesKept + expected > MAX_KEPT_BYTES)
+      throw new RangeError('the objects are too large')
     const object: PgsObject = { width, height, data: [], bytes: 0, expected, pixels: null }
     this.#objects.set(id, object)
     append(object, body.subarray(11))
