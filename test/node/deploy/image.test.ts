@@ -67,6 +67,19 @@ describe.skipIf(process.env['CONTAINERS'] !== 'docker')('the image (skipped unle
     expect(Env.map((pair) => pair.split('=')[0])).toEqual(settings.split(' '))
   })
 
+  it('has fonts for burned-in captions, and a list of them that its user can read', async () => {
+    const families = await look('fc-list : family')
+    for (const family of [
+      'Noto Sans',
+      'Noto Sans Arabic',
+      'Noto Sans Hebrew',
+      'Noto Sans Devanagari',
+      'Noto Sans CJK JP',
+    ])
+      expect(families).toContain(family)
+    expect(await look('ls /var/cache/fontconfig/*.cache-* | wc -l')).not.toBe('0')
+  })
+
   it('has the compiled code of every module that it runs, and may read it', async () => {
     // A normal start: code that was compiled with other V8 flags would be rejected.
     const script = `
