@@ -1,12 +1,13 @@
 // In charge of: burned-in captions of further sources and outputs: anamorphic, interlaced, HDR, joined, other attempts, faults.
 // Not in charge of: their frames and their text (burnIn.test.ts).
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { brightBox, differingFrames, greyFrame } from '../../../support/captions/drawnText.ts'
 import { makeMovingBar } from '../../../support/media/interlacedClip.ts'
 import { ffmpeg, lavfi, probeFile } from '../../../support/media/media.ts'
 import { makeLogoImage } from '../../../support/media/testLogo.ts'
+import { insertTeletext } from '../../../support/mpegts/teletextStream.ts'
 import { skipTest } from '../../../support/requirement.ts'
 import { BURN, BurnInTasks, CAPTION, profile, range, SIZE, srt } from '../../../support/transcoder/burnInTasks.ts'
 import { JoinedTasks } from '../../../support/transcoder/joinedTask.ts'
@@ -208,4 +209,21 @@ test('a caption file moves with joined inputs', async () => {
   } finally {
     await joined.stop()
   }
+})
+
+test('a subtitle page of teletext is drawn until the next one', async (context) => {
+  if (!fixtures.engine.features.teletext) skipTest(context, 'this ffmpeg has no libzvbi')
+  await tasks.makeSource({ seconds: 3, name: 'plain.ts' })
+  // Each is sent with the first frame after its time.
+  const pages = [
+    { seconds: 0.46, text: 'Seite eins' },
+    { seconds: 1.18, text: '' },
+    { seconds: 1.78, text: 'Seite zwei' },
+    { seconds: 2.18, text: '' },
+  ]
+  await writeFile(tasks.path('teletext.ts'), insertTeletext(await readFile(tasks.path('plain.ts')), 0x300, pages))
+  await tasks.useSource(tasks.path('teletext.ts'))
+  const drawn = await tasks.save(await tasks.run({ burn_in_captions: { source_track: 1 } }), 'out/v0.mp4', 'd.mp4')
+  const plain = await tasks.save(await tasks.run({}), 'out/v0.mp4', 'p.mp4')
+  expect((await differingFrames(drawn, plain, SIZE)).frames).toEqual([...range(12, 30), ...range(45, 55)])
 })
