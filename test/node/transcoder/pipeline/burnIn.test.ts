@@ -23,7 +23,7 @@ const RATES: [rate: string, first: number[], second: number[]][] = [
   ['60000/1001', range(24, 48), range(72, 75)],
   ['120', range(48, 96), range(144, 149)],
 ]
-test.each(sampled(RATES, 3))(
+test.each(sampled(RATES, 2))(
   '%s frames per second: captions are in exactly their frames',
   async (rate, first, second) => {
     await tasks.makeSource({ rate })
