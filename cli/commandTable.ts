@@ -109,6 +109,25 @@ export const commandTable = {
         description: 'no video; the audio in this codec',
         values: AUDIO_CODECS,
       },
+      'no-video': { type: 'boolean', description: 'no video outputs; with --no-audio, only --stills and the like' },
+      stills: {
+        type: 'string',
+        multiple: true,
+        value: 'WHEN[,NAME=VALUE]',
+        description: 'images: every=10 (seconds), count=12 or at=12.5, also width, height, format; can be repeated',
+      },
+      preview: {
+        type: 'string',
+        value: 'FORMAT',
+        description: 'a short animated preview',
+        values: ['mp4', 'gif', 'webp'],
+      },
+      waveform: {
+        type: 'string',
+        value: 'FORMAT',
+        description: 'the peaks of the audio, as data or as an image',
+        values: ['json', 'dat', 'png'],
+      },
       captions: {
         type: 'string',
         multiple: true,

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { UsageError } from '../cliErrors.ts'
+import { readStillsArgument } from './extractArguments.ts'
 
 export interface JobFlags {
   hls?: boolean | undefined
@@ -18,6 +19,10 @@ export interface JobFlags {
   'audio-bitrate'?: string | undefined
   'no-audio'?: boolean | undefined
   'audio-only'?: string | undefined
+  'no-video'?: boolean | undefined
+  stills?: string[] | undefined
+  preview?: string | undefined
+  waveform?: string | undefined
   'allow-upscaling'?: boolean | undefined
   metadata?: string[] | undefined
   set?: string[] | undefined
@@ -66,6 +71,7 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
   if (flags.container === 'hls' && isBare) body['segmented_output_hls'] = true
   applyVideo(body, flags, isBare)
   if (flags['allow-upscaling'] === true) body['allow_upscaling'] = true
+  if (flags['no-video'] === true) removeVideo(body)
   if (flags['audio-only'] !== undefined) return withoutVideo(body, flags)
   if (flags['no-audio'] === true) body['audioProfiles'] = []
   else if (flags['audio-bitrate'] !== undefined || isBare) {
@@ -78,6 +84,9 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
 }
 
 function withSettings(body: JobBody, flags: JobFlags): JobBody {
+  if (flags.stills) body['stills'] = flags.stills.map(readStillsArgument)
+  if (flags.preview !== undefined) body['animated_preview'] = { format: flags.preview }
+  if (flags.waveform !== undefined) body['waveform'] = { format: flags.waveform }
   if (flags.metadata) body['metadata'] = { ...asObject(body['metadata']), ...metadataOf(flags.metadata) }
   for (const each of flags.set ?? []) set(body, each)
   return body
@@ -85,10 +94,14 @@ function withSettings(body: JobBody, flags: JobFlags): JobBody {
 
 /** The audio of the source in one codec, as a file or as segments. The service knows the codecs. */
 function withoutVideo(body: JobBody, flags: JobFlags): JobBody {
-  for (const name of ['videoProfiles', 'ladder', 'allow_upscaling', 'gop_length']) delete body[name]
+  removeVideo(body)
   const bitrate = flags['audio-bitrate'] === undefined ? {} : { audio_bitrate: flags['audio-bitrate'] }
   body['audioProfiles'] = [{ audio_codec: flags['audio-only'], audio_channels: '2', ...bitrate, source_stream: '1' }]
   return withSettings(body, flags)
+}
+
+function removeVideo(body: JobBody): void {
+  for (const name of ['videoProfiles', 'ladder', 'allow_upscaling', 'gop_length']) delete body[name]
 }
 
 function refuseContradictions(flags: JobFlags): void {
@@ -103,6 +116,10 @@ function refuseContradictions(flags: JobFlags): void {
     throw new UsageError('--mode applies to renditions given with --rendition, not to those of --preset.')
   if (flags['audio-only'] !== undefined && (flags['no-audio'] === true || rendition !== undefined || mp4 === true))
     throw new UsageError('--audio-only makes no video. It cannot be combined with --no-audio, --mp4 or --rendition.')
+  if (flags['no-video'] === true && (rendition ?? mode ?? flags.codec ?? mp4) !== undefined)
+    throw new UsageError('--no-video cannot be combined with --mp4, --rendition, --codec or --mode.')
+  if (flags['no-video'] === true && preset !== undefined)
+    throw new UsageError('--no-video cannot be combined with --preset: the renditions of a preset stay.')
   if (flags['no-audio'] === true && flags['audio-bitrate'] !== undefined)
     throw new UsageError('--no-audio and --audio-bitrate cannot be combined.')
 }

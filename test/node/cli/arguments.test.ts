@@ -148,6 +148,26 @@ describe('submit sends', () => {
       },
     ],
     [
+      { 'no-video': true, 'no-audio': true, stills: ['every=10,width=320,format=webp', 'at=12.5,at=00:01:00'] },
+      {
+        audioProfiles: [],
+        stills: [{ every_seconds: 10, width: 320, format: 'webp' }, { at_seconds: [12.5, '00:01:00'] }],
+      },
+    ],
+    [
+      { preset: 'web', stills: ['count=12'], preview: 'gif', waveform: 'png' },
+      { preset: 'web', stills: [{ count: 12 }], animated_preview: { format: 'gif' }, waveform: { format: 'png' } },
+    ],
+    [
+      { hls: true, 'no-video': true },
+      {
+        output_container: 'hls',
+        segmented_output_hls: true,
+        segmented_output_dash: false,
+        audioProfiles: [stereo],
+      },
+    ],
+    [
       { rendition: ['720p:2500'], metadata: ['show=one', 'note=a=b'] },
       {
         videoProfiles: [{ width: 0, height: 720, video_bitrate: 2500, video_bitrate_mode: 'vbr' }],
@@ -190,6 +210,13 @@ describe('submit sends', () => {
     [{ hls: true, mode: 'cbr' }, /--rendition/],
     [{ 'no-audio': true, 'audio-bitrate': '96' }, /cannot be combined/],
     [{ 'audio-only': 'mp3', rendition: ['720'] }, /makes no video/],
+    [{ 'no-video': true, rendition: ['720'] }, /cannot be combined/],
+    [{ 'no-video': true, preset: 'web' }, /the renditions of a preset stay/],
+    [{ stills: ['often=1'] }, /often=1 is none of at, every, count/],
+    [{ stills: ['constructor=1'] }, /is none of/],
+    [{ stills: ['count=few'] }, /count=few has no number/],
+    [{ stills: ['count=1,count=2'] }, /count stands there twice/],
+    [{ stills: [''] }, /is none of/],
     [{ rendition: ['720x'] }, /write 720/],
     [{ metadata: ['=x'] }, /NAME=VALUE/],
     [{ set: ['x'] }, /FIELD=VALUE/],

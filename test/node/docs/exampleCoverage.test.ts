@@ -66,6 +66,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit bumper.mp4', EXAMPLES],
+  ['docs/cli.md', 'npx splicepoint submit film.mp4 --no-video', EXAMPLES],
   ['docs/concepts.md', '', 'a diagram'],
   ['docs/debugging.md', 'mkdir', DEBUGGING],
   ['docs/debugging.md', 'curl', DEBUGGING],

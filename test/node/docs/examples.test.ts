@@ -98,6 +98,17 @@ test('the command of docs/cli.md that joins several files', async () => {
   expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ dry run done in .*: bumper\.mp4 \+ 2\n/)
 })
 
+test('the command of docs/cli.md that makes nothing but stills', async () => {
+  const [command] = await blocks('docs/cli.md', 'npx splicepoint submit film.mp4 --no-video')
+  const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
+  expect(await shell(`rm -rf images\n${connection}\n${command}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
+  const images = (await shell('find images -type f')).trim().split('\n').toSorted()
+  expect(images).toHaveLength(3)
+  expect(images.find((path) => path.endsWith('cover.jpg'))).toBeDefined()
+  const sizes = await Promise.all(images.map(async (path) => (await probeFile(tempDir.file(path))).streams[0]!.width))
+  expect(sizes.toSorted()).toEqual([320, 320, 640])
+})
+
 test('every recipe is accepted unchanged, and planned where its source is available', async () => {
   const [send] = await blocks('docs/recipes.md', 'curl')
   const recipes = await blocks('docs/recipes.md', '{')
