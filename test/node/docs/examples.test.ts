@@ -106,7 +106,7 @@ test('the command of docs/cli.md that makes nothing but stills', async () => {
   expect(images).toHaveLength(3)
   expect(images.find((path) => path.endsWith('cover.jpg'))).toBeDefined()
   const sizes = await Promise.all(images.map(async (path) => (await probeFile(tempDir.file(path))).streams[0]!.width))
-  expect(sizes.toSorted()).toEqual([320, 320, 640])
+  expect(sizes.map(String).toSorted()).toEqual(['320', '320', '640'])
 })
 
 test('every recipe is accepted unchanged, and planned where its source is available', async () => {
