@@ -268,6 +268,27 @@ test('a process that claims the address of another one is told so', async () => 
   })
 })
 
+test('many that register at once get a slot each', async () => {
+  const ids = Array.from({ length: 8 }, (_, n) => n)
+  const answers = await Promise.all(
+    ids.map((n) => register(`t${n}`, { instance: `process-number-${n}-of-8`, url: `http://10.0.0.${n}:8788` })),
+  )
+  expect(new Set(answers.map(({ body }) => body.slot))).toEqual(new Set(ids))
+})
+
+test('the secret is sent to no address before the process there has shown that it registered', async () => {
+  vi.spyOn(console, 'error').mockReturnValue()
+  await register('one', { url: 'http://169.254.169.254' }, false)
+  answering.set('http://127.0.0.1:6379', 'another-program-here')
+  await register('two', { instance: SECOND, url: 'http://127.0.0.1:6379' }, false)
+  expect(await slotsTaken()).toEqual([])
+  expect(asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'GET http://169.254.169.254/health',
+    'GET http://127.0.0.1:6379/health',
+  ])
+  for (const { headers } of asked) expect(JSON.stringify([...headers])).not.toContain(SECRET)
+})
+
 test('the same process at a new address keeps its slot', async () => {
   await register('zero', { instance: SECOND, url: 'http://10.0.0.4:1' })
   await register('one')

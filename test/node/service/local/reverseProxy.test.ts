@@ -1,7 +1,9 @@
 // In charge of: `npm start` behind a proxy that terminates TLS: every address that it returns points to the proxy, by
-// TRUST_PROXY or by BASE_URL, and works there.
+// TRUSTED_PROXIES or by BASE_URL, and works there.
 // Not in charge of: which header wins (test/worker/http/forwardedOrigin.test.ts).
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { request as plainRequest, type IncomingHttpHeaders } from 'node:http'
 import { createServer, request, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +11,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readSettings } from '../../../../scripts/local/localSettings.ts'
 import { selfSignedCertificate } from '../../../fakes/selfSignedCertificate.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
+import { skipTest } from '../../../support/requirement.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
+
+/** The proxy's own address. Linux has more than one of loopback, so that others can be told from it. */
+const PROXY = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1'
 
 let service: Service
 let proxy: Server
@@ -19,12 +25,18 @@ let base: string
 
 beforeAll(async () => {
   tempDir = await tempDirectory()
-  service = await Service.start({ TRUST_PROXY: '1' })
+  service = await Service.start({ TRUSTED_PROXIES: `10.0.0.0/8,${PROXY}` })
   // Like nginx or Caddy: the proxy sets its own headers.
   proxy = createServer(selfSignedCertificate('127.0.0.1'), (incoming, response) => {
     const outgoing = plainRequest(service.base + incoming.url, {
       method: incoming.method,
-      headers: { ...incoming.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': incoming.headers.host },
+      localAddress: PROXY,
+      headers: {
+        ...incoming.headers,
+        'x-forwarded-proto': 'https',
+        'x-forwarded-host': incoming.headers.host,
+        'x-forwarded-for': '192.0.2.7',
+      },
     })
     outgoing.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
@@ -110,6 +122,32 @@ test('behind TLS, uploads, outputs, archive and shares are https addresses of th
   expect(handedOut.filter((address) => !address.startsWith(`${base}/`))).toEqual([])
   for (const address of [json.status.outputs[0].url, json.status.archive_url, share.json.url, share.json.embed_url])
     expect((await ask(address)).status, address).toBe(200)
+})
+
+test('the headers of a proxy change nothing from any other address, also in the log', async (context) => {
+  if (PROXY === '127.0.0.1') skipTest(context, 'this system has one loopback address')
+  const forged = {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-for': '6.6.6.6',
+    forwarded: 'for=6.6.6.6;host=evil.example;proto=https',
+    'cf-connecting-ip': '6.6.6.6',
+    'tus-resumable': '1.0.0',
+    'upload-length': '5',
+  }
+  const begin = (headers: Record<string, string>) => ({ ...key(), ...forged, ...headers, method: 'POST' })
+  const { method, ...headers } = begin({ 'x-request-id': 'from-a-stranger' })
+  const direct = await fetch(`${service.base}/uploads`, { method, headers })
+  expect(direct.headers.get('location')).toMatch(new RegExp(String.raw`^${service.base}/uploads/\d+$`))
+  const behind = await ask(`${base}/uploads`, begin({ 'x-request-id': 'through-the-proxy' }))
+  expect(behind.headers['location']).toMatch(new RegExp(String.raw`^${base}/uploads/\d+$`))
+  const clientOf = (id: string) =>
+    waitFor(`the line of ${id}`, async () => {
+      const lines = (await readFile(join(service.stateDir, 'logs/worker.log'), 'utf8')).split('\n')
+      const line = lines.find((one) => one.includes(id))
+      return line && (JSON.parse(line) as { client: string }).client
+    })
+  expect([await clientOf('from-a-stranger'), await clientOf('through-the-proxy')]).toEqual(['127.0.0.1', '192.0.2.7'])
 })
 
 test('BASE_URL is what the service hands out, and npm start says both addresses', async () => {
