@@ -1,6 +1,7 @@
 // In charge of: the cron run of every minute: finds tasks, jobs and webhooks that nothing else watches any more, and
 // removes expired data.
 // Not in charge of: the normal case (alarms of monitors, events of containers).
+import { settings } from './env.ts'
 import { log } from './log.ts'
 import { jobFilesPrefix } from './storage/objectKeys.ts'
 import { applyEvent, webhookScheduler, jobMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
@@ -56,8 +57,7 @@ export async function reconcile(env: Env): Promise<void> {
       undelivered.push({ task: task.id, attempt: task.attempt })
     }
   }
-  for (const id of await deleteSilentTranscoders(env.DB, now - FORGOTTEN_MS))
-    log.warn('transcoder forgotten', { transcoder: id })
+  if (settings(env).transcoders === 'registered') await forgetTranscoders(env, now)
   if (undelivered.length > 0) await env.QUEUE.sendBatch(undelivered.map((body) => ({ body })))
   await assignSlots(env)
   for (const jobId of await listOverdueWebhooks(env.DB, now - WEBHOOK_OVERDUE_MS, BATCH)) {
@@ -88,6 +88,11 @@ export async function reconcile(env: Env): Promise<void> {
   await clearExpiredSecrets(env.DB, now - SECRETS_RETENTION_MS)
   await deleteExpiredShares(env.DB, now)
   await deleteExpiredIdempotencyKeys(env.DB, now - DAY_MS)
+}
+
+async function forgetTranscoders(env: Env, now: number): Promise<void> {
+  for (const id of await deleteSilentTranscoders(env.DB, now - FORGOTTEN_MS))
+    log.warn('transcoder forgotten', { transcoder: id })
 }
 
 function jobIdOfTask(task: string): string {

@@ -5,6 +5,7 @@ import type { TranscoderList } from '#contract/api/administration.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { SILENT_MS } from '#contract/task/registration.ts'
 import { listTranscoders } from '../db/transcoders.ts'
+import { settings } from '../env.ts'
 import { authenticate } from '../http/authenticate.ts'
 import type { AppEnv } from '../http/context.ts'
 
@@ -12,7 +13,8 @@ const MAX_LISTED = 1000
 
 export const transcoderRoutes = new Hono<AppEnv>().use(authenticate('admin')).get('/', async (c) => {
   const since = Date.now() - SILENT_MS
-  const transcoders = (await listTranscoders(c.env.DB, MAX_LISTED)).map((row) => ({
+  const isUsed = settings(c.env).transcoders === 'registered'
+  const transcoders = (isUsed ? await listTranscoders(c.env.DB, MAX_LISTED) : []).map((row) => ({
     id: row.id,
     slot: row.slot,
     url: row.url,

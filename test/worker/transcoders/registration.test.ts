@@ -225,6 +225,13 @@ test('without a registration it gets no job, comes back with its slot, and is fo
   expect(await list()).toEqual([])
 })
 
+test('a service that no longer uses them lists none', async () => {
+  await register('one')
+  const off = { ...where, TRANSCODER_REGISTRATION: '', TRANSCODER_URLS: 'http://transcoder-0.test' }
+  const { body } = await send('GET', '/api/v0/transcoders', undefined, basicAuth(ADMIN_KEY), off)
+  expect(body.transcoders).toEqual([])
+})
+
 test('a slot that an attempt still occupies belongs to no newcomer', async () => {
   await register('one')
   expect(await slotsTaken()).toEqual([0])
