@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
+import { isAlive } from '../../../scripts/local/processes/processGroup.ts'
 import { runProgram } from '../runProgram.ts'
 import { waitFor } from '../testClient.ts'
 
@@ -22,6 +23,12 @@ async function ip(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runProgram('ip', args)
   if (code !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`)
   return stdout
+}
+
+/** Of runs that were killed. */
+async function removeLeftOvers(): Promise<void> {
+  for (const [name, pid] of (await ip('netns', 'list')).matchAll(/^spl(\d+)-\w+/gm))
+    if (!isAlive(Number(pid))) await new Host('', name, { switchName: '', port: '' }).remove()
 }
 
 export interface RunOnHost {
@@ -42,6 +49,7 @@ export class HostNetwork implements AsyncDisposable {
   readonly #hosts = new Set<Host>()
 
   static async create(): Promise<HostNetwork> {
+    await removeLeftOvers()
     const made = new HostNetwork()
     await ip('netns', 'add', made.switchName)
     await ip('-n', made.switchName, 'link', 'add', 'switch', 'type', 'bridge')

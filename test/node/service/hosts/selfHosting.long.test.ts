@@ -237,9 +237,9 @@ test('one server and its transcoders lose nothing and do nothing twice', async (
   expect(await perform('restore', spare)).toMatch(/is restored in/)
   service = begin('service-start', spare)
   await healthy()
+  expect(await facts(api, everything)).toEqual(before)
   media.resume()
   for (const id of saved) expect(await api.waitForEnd(id)).toMatchObject({ state: 'ready', error: null })
-  expect(await facts(api, everything)).toEqual(before)
   await ready('a', 'b')
 
   // Every output exists once and is whole; the service's own store came with the backup.
