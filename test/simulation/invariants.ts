@@ -324,6 +324,19 @@ export class Checker {
       if (task.state === 'completed' && store.objects.size !== wanted)
         this.fault(id, 'I6', `${store.objects.size} objects of ${wanted}`)
     }
+    // Each job is counted by its kind and its end, once.
+    const counted = Object.groupBy(
+      [...this.ledger.usage.values()].filter(({ item }) => item === 'jobs'),
+      (row) => row.class,
+    )
+    const ends = Object.groupBy(this.ledger.tasks.values(), ({ kind, state }): string =>
+      kind === 'plan' ? 'dry runs' : state,
+    )
+    for (const end of ['dry runs', ...ENDS]) {
+      const used = (counted[end] ?? []).reduce((sum, { quantity }) => sum + quantity, 0)
+      const ended = ends[end]?.length ?? 0
+      if (used !== ended) this.fault('', 'I18', `${used} jobs (${end}) are in the usage instead of ${ended}`)
+    }
     for (const [key, n] of this.#runs) if (n > 0) this.fault(key, 'I9', 'it still runs')
     for (const slot of this.ledger.slots.values()) if (slot.task !== null) this.fault(slot.task, 'I3', 'a slot is held')
   }

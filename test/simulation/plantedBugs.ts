@@ -438,4 +438,21 @@ export const PLANTED: readonly Planted[] = [
     finds: /model and SQL differ/,
     sql: true,
   },
+  {
+    name: 'a lost attempt is counted as a job',
+    file: 'worker/usage/transitionUsage.ts',
+    find: `if (terminal[next.state]) add('jobs', isDryRun ? DRY_RUNS : next.state, 1)`,
+    replaceWith: `if (ranUntilNow || terminal[next.state]) add('jobs', isDryRun ? DRY_RUNS : terminal[next.state] ? next.state : 'failed', 1)`,
+    seeds: 1000,
+    finds: /I18/,
+  },
+  {
+    name: 'SQL: the usage counts a change that lost its race',
+    file: 'worker/db/usage.ts',
+    find: 'FROM json_each(?3) WHERE changes() > 0',
+    replaceWith: 'FROM json_each(?3) WHERE TRUE',
+    seeds: 1000,
+    finds: /model and SQL differ/,
+    sql: true,
+  },
 ]
