@@ -88,10 +88,12 @@ export async function findSpending(
 ): Promise<[Spending, Spending]> {
   const rows = await all<Spending>(
     db,
-    `SELECT (SELECT spend_cap FROM accounts WHERE account = ?1) AS cap, ${spentIn('?1', 'months.value', '?3')} AS spent,
+    // Without a cap, nothing is counted.
+    `SELECT accounts.spend_cap AS cap, ${spentIn('?1', 'months.value', '?3')} AS spent,
        ${completedIn('?1', 'months.value', '?3')} AS completed,
        (SELECT COUNT(*) FROM jobs WHERE account = ?1 AND finished_at IS NULL) AS unfinished
-     FROM json_each(?2) AS months ORDER BY months.key`,
+     FROM accounts, json_each(?2) AS months
+     WHERE accounts.account = ?1 AND accounts.spend_cap IS NOT NULL ORDER BY months.key`,
     [account, JSON.stringify([current, previous]), currency],
   )
   const none = { cap: null, spent: 0, completed: 0, unfinished: 0 }

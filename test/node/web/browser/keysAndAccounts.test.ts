@@ -226,5 +226,8 @@ test.for(APPEARANCES)('pages of administration are readable: %s', async ([look, 
   await page.goto('/accounts')
   await rows(page).first().waitFor()
   await checkAccessibility(page, `accounts-${look}`)
+  await page.goto('/usage')
+  await page.getByRole('combobox', { name: 'Month' }).waitFor()
+  await checkAccessibility(page, `usage-${look}`)
   expect((await complaints()).filter(unexpected)).toEqual([])
 })
