@@ -21,19 +21,23 @@ export function estimateText({ plan, predicted, probe }: Estimate, width: number
   return [keyValueLines(total, width, '  '), ...outputsText(plan.outputs, width)].join('\n\n')
 }
 
-export function sourceText({ video, audio, duration_seconds, size_bytes, bitrate_kbps }: SourceReport): string {
+export function sourceText(source: SourceReport): string {
+  const { formats, video, audio, duration_seconds, size_bytes, bitrate_kbps } = source
+  // The codecs of a joined source are those of frames in memory; each input has its own.
+  const isJoined = formats.includes('joined')
   const parts = [
+    ...(isJoined ? ['joined'] : []),
     duration_seconds === null ? 'unknown duration' : formatDuration(duration_seconds),
     ...(size_bytes === null ? [] : [formatBytes(size_bytes)]),
     ...(bitrate_kbps === null ? [] : [formatBitrate(bitrate_kbps)]),
-    video === null ? 'no video' : videoText(video),
+    video === null ? 'no video' : videoText(video, isJoined),
     audio.length === 0 ? 'no audio' : '',
-    ...audio.map(audioText),
+    ...audio.map((stream) => audioText(stream, isJoined)),
   ]
   return parts.filter((part) => part !== '').join(', ')
 }
 
-function videoText(video: NonNullable<SourceReport['video']>): string {
+function videoText(video: NonNullable<SourceReport['video']>, isJoined: boolean): string {
   const turned = video.rotation % 180 !== 0
   const [width, height] = turned ? [video.height, video.width] : [video.width, video.height]
   const rate = video.frame_rate === null ? '' : ` ${rateText(video.frame_rate)} fps`
@@ -43,11 +47,14 @@ function videoText(video: NonNullable<SourceReport['video']>): string {
     ...(video.hdr ? ['HDR'] : []),
     ...(video.has_captions ? ['captions'] : []),
   ]
-  return [`${video.codec} ${width}×${height}${rate}`, ...more].join(', ')
+  return [`${isJoined ? '' : `${video.codec} `}${width}×${height}${rate}`, ...more].join(', ')
 }
 
-function audioText({ source_stream, codec, channels, language }: SourceReport['audio'][number]): string {
-  return `audio ${source_stream}: ${codec} ${channelText(channels)}${language === null || language === 'und' ? '' : ` (${language})`}`
+function audioText(
+  { source_stream, codec, channels, language }: SourceReport['audio'][number],
+  isJoined: boolean,
+): string {
+  return `audio ${source_stream}: ${isJoined ? '' : `${codec} `}${channelText(channels)}${language === null || language === 'und' ? '' : ` (${language})`}`
 }
 
 export function channelText(channels: number): string {

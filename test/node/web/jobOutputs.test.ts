@@ -150,6 +150,7 @@ describe('measured facts', () => {
       hdr: true,
     } as Parameters<typeof sourceVideo>[0]
     expect(sourceVideo(source)).toEqual(['1080 × 1920 · HEVC', '30 fps · variable · HDR', 'stored rotated by 90°'])
+    expect(sourceVideo(source, true)[0]).toBe('1080 × 1920')
   })
 })
 

@@ -7,6 +7,7 @@ import { bitrate, containerName, sourceAudio, sourceVideo } from '../text/mediaD
 
 export function Source({ source }: { source: SourceReport }) {
   const { video, audio, duration_seconds: seconds, size_bytes: size, bitrate_kbps: rate } = source
+  const isJoined = source.formats.includes('joined')
   const figures = [
     ...(seconds === null ? [] : [runningTime(seconds)]),
     ...(size === null ? [] : [formatBytes(size)]),
@@ -14,12 +15,12 @@ export function Source({ source }: { source: SourceReport }) {
   ]
   const facts: Definition[] = [
     ['File', [containerName(source.formats), figures.join(' · ')].filter((line) => line !== '')],
-    ['Video', video === null ? 'none' : sourceVideo(video)],
+    ['Video', video === null ? 'none' : sourceVideo(video, isJoined)],
     ...(audio.length === 0
       ? [['Audio', 'none'] satisfies Definition]
       : audio.map((stream): Definition => [
           audio.length === 1 ? 'Audio' : `Audio ${stream.source_stream}`,
-          sourceAudio(stream),
+          sourceAudio(stream, isJoined),
         ])),
     ...(video?.has_captions === true
       ? [['Captions', video.captions.join(', ') || 'embedded'] satisfies Definition]

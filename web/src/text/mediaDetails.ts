@@ -61,20 +61,24 @@ export function uprightSize({
   return Math.abs(rotation) % 180 === 90 ? { width: height, height: width } : { width, height }
 }
 
-/** "1920 × 1080 · H.264", "25 fps · progressive". */
-export function sourceVideo(video: NonNullable<SourceReport['video']>): string[] {
+/** "1920 × 1080 · H.264", "25 fps · progressive". A joined source has no codec: its frames are in memory. */
+export function sourceVideo(video: NonNullable<SourceReport['video']>, isJoined = false): string[] {
   const { width, height } = uprightSize(video)
   const rate = video.frame_rate === null ? [] : [framesPerSecond(video.frame_rate)]
   return [
-    `${dimensions(width, height)} · ${codecName(video.codec)}`,
+    [dimensions(width, height), ...(isJoined ? [] : [codecName(video.codec)])].join(' · '),
     [...rate, video.variable_frame_rate ? 'variable' : video.scan, ...(video.hdr ? ['HDR'] : [])].join(' · '),
     ...(video.rotation % 360 === 0 ? [] : [`stored rotated by ${Math.abs(video.rotation)}°`]),
   ]
 }
 
-export function sourceAudio({ codec, channels, sample_rate, language }: SourceReport['audio'][number]): string {
+export function sourceAudio(
+  { codec, channels, sample_rate, language }: SourceReport['audio'][number],
+  isJoined = false,
+): string {
   const named = language === null || language === 'und' ? [] : [languageName(language)]
-  return [`${codecName(codec)} ${channelsName(channels)}`, ...named, kilohertz(sample_rate)].join(' · ')
+  const what = isJoined ? channelsName(channels) : `${codecName(codec)} ${channelsName(channels)}`
+  return [what, ...named, kilohertz(sample_rate)].join(' · ')
 }
 
 const CONTAINERS: Readonly<Record<string, string>> = {
@@ -87,6 +91,7 @@ const CONTAINERS: Readonly<Record<string, string>> = {
   mxf: 'MXF',
   avi: 'AVI',
   hls: 'HLS',
+  joined: 'Joined inputs',
   wav: 'WAV',
   mp3: 'MP3',
 }
