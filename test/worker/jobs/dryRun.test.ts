@@ -181,6 +181,7 @@ test('the migration keeps the tasks, their indexes and their foreign key', async
     'presets',
     'usage',
     'spend_notices',
+    'transcoders',
   ]
   const names = [...ofJobs, 'jobs', ...others]
   for (const name of names) await env.DB.prepare(`DROP TABLE ${name}`).run()
