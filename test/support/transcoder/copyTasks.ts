@@ -21,6 +21,8 @@ export interface CopyAttempts {
   /** The error of the attempt; empty = none. */
   failure: () => { code?: string; message?: string }
   warnings: () => string[]
+  /** The purposes of the programs that were run, where the task accepts a log. */
+  runs: () => string[]
   /** Of a dry run. */
   estimate: () => Estimate | undefined
 }
@@ -51,6 +53,7 @@ export function useCopyAttempts(): CopyAttempts {
     },
     failure: () => taskApi.fails[0]?.error ?? {},
     estimate: () => taskApi.estimated?.estimate,
+    runs: () => (taskApi.logs.at(-1)?.commands ?? []).map(({ purpose }) => purpose),
     warnings: () => (taskApi.finished?.warnings ?? []).map(({ code }) => code),
   }
 }

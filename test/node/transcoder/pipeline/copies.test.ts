@@ -15,7 +15,7 @@ import {
 } from '../../../support/transcoder/copyTasks.ts'
 import { joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
 
-const { path, attempt, failure, warnings } = useCopyAttempts()
+const { path, attempt, failure, warnings, runs } = useCopyAttempts()
 
 describe.each(sampled(['closed.ts', 'closed.mkv', 'closed.mp4'], 1))('%s', (source) => {
   test.each(['mp4', 'ts'] as const)('is copied into an %s file', async (container) => {
@@ -107,6 +107,18 @@ describe('segments', () => {
     const master = objects.get('out/master.m3u8')!.toString()
     expect(master).toContain('RESOLUTION=192x48')
   })
+})
+
+test('the index of an mp4 replaces a second reading of the source', async () => {
+  for (const [source, isRead] of [
+    ['closed.mp4', false],
+    ['closed.ts', true],
+  ] as const) {
+    await attempt(source, { ...copyTask({}), accepts: { source: false, preview: false, log: true } })
+    expect(failure()).toEqual({})
+    expect(runs()).toContain('encode')
+    expect(runs().includes('list the frames of the source'), source).toBe(isRead)
+  }
 })
 
 describe('a part of the source', () => {
