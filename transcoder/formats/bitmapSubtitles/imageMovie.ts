@@ -18,14 +18,14 @@ export function movieStart(mediaBytes: number): Uint8Array {
   const size = 16 + mediaBytes
   return concatBytes([
     box('ftyp', text('qt  '), words(0x200), text('qt  ')),
-    concatBytes([words(1), text('mdat'), words(Math.floor(size / 2 ** 32), size % 2 ** 32)]),
+    concatBytes([words(1), text('mdat'), words(...long64(size))]),
   ])
 }
 
 /** The end of the file: the index. */
 export function movieEnd(width: number, height: number, samples: readonly MovieSample[]): Uint8Array {
   const total = samples.reduce((sum, { duration }) => sum + duration, 0)
-  const long = [Math.floor(total / 2 ** 32), total % 2 ** 32]
+  const long = long64(total)
   const [version1, matrix] = [0x0100_0000, [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000]]
   const entry = concatBytes([
     new Uint8Array([0, 0, 0, 0, 0, 0, 0, 1]),
@@ -75,17 +75,10 @@ export function movieEnd(width: number, height: number, samples: readonly MovieS
           box(
             'stbl',
             box('stsd', words(0, 1), box('png ', entry)),
-            box('stts', words(0, samples.length, ...samples.flatMap(({ duration }) => [1, duration]))),
+            box('stts', words(0, samples.length), table(samples.flatMap(({ duration }) => [1, duration]))),
             box('stsc', words(0, 1, 1, 1, 1)),
-            box('stsz', words(0, 0, samples.length, ...samples.map(({ bytes }) => bytes))),
-            box(
-              'co64',
-              words(
-                0,
-                samples.length,
-                ...samples.flatMap(({ offset }) => [Math.floor(offset / 2 ** 32), offset % 2 ** 32]),
-              ),
-            ),
+            box('stsz', words(0, 0, samples.length), table(samples.map(({ bytes }) => bytes))),
+            box('co64', words(0, samples.length), table(samples.flatMap(({ offset }) => long64(offset)))),
           ),
         ),
       ),
@@ -102,7 +95,17 @@ function text(value: string): Uint8Array {
   return Uint8Array.from(value, (character) => character.codePointAt(0)!)
 }
 
+/** The high and the low word. */
+function long64(value: number): [number, number] {
+  return [Math.floor(value / 2 ** 32), value % 2 ** 32]
+}
+
 function words(...values: readonly number[]): Uint8Array {
+  return table(values)
+}
+
+/** Any number of words; a call cannot have any number of arguments. */
+function table(values: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(values.length * 4)
   const view = new DataView(bytes.buffer)
   for (const [index, value] of values.entries()) view.setUint32(index * 4, value)
