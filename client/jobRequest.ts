@@ -211,6 +211,10 @@ export interface Caption {
   forced?: boolean | null | undefined
   /** true = also describes music and noises (SDH). Must be true or false. */
   hearing_impaired?: boolean | null | undefined
+  /** Also write these captions into the frames of the encoded video, in place of those of the source (docs/captions.md). Must be one of "cea-608". */
+  embed?: 'cea-608' | null | undefined
+  /** Channel of the embedded captions; absent = the first free one of CC1, CC3, CC2, CC4. Must be one of "CC1", "CC2", "CC3", "CC4". */
+  embed_channel?: 'CC1' | 'CC2' | 'CC3' | 'CC4' | null | undefined
 }
 
 export interface BurnInCaptions {

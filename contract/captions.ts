@@ -26,3 +26,29 @@ export function canonicalLanguage(tag: string): string | null {
     return null
   }
 }
+
+/** Forms of captions inside the frames of a video. */
+export const EMBEDDED_CAPTIONS = ['cea-608'] as const
+
+/** Channels of CEA-608: the first two are in field 1 of line 21. */
+export const CHANNELS_608 = ['CC1', 'CC2', 'CC3', 'CC4'] as const
+export type Channel608 = (typeof CHANNELS_608)[number]
+
+/** For captions without a channel: fields have their own bandwidth, so each gets one before any is shared. */
+const PREFERRED_CHANNELS: readonly Channel608[] = ['CC1', 'CC3', 'CC2', 'CC4']
+
+interface Embedding {
+  embed?: (typeof EMBEDDED_CAPTIONS)[number] | undefined
+  embed_channel?: Channel608 | undefined
+}
+
+/** By position: the channel of each caption file that is embedded; null = it is not, or no channel is left. */
+export function assignChannels(captions: readonly Embedding[]): (Channel608 | null)[] {
+  const taken = new Set(captions.flatMap((each) => (each.embed === undefined ? [] : (each.embed_channel ?? []))))
+  return captions.map(({ embed, embed_channel: chosen }) => {
+    if (embed === undefined) return null
+    const channel = chosen ?? PREFERRED_CHANNELS.find((each) => !taken.has(each)) ?? null
+    if (channel !== null) taken.add(channel)
+    return channel
+  })
+}

@@ -99,8 +99,11 @@ export const WARNING_CODES = [
   'caption_glyphs_missing',
   'captions_damaged',
   'captions_empty',
+  'captions_characters_replaced',
   'captions_encoding_assumed',
   'captions_left_out',
+  'captions_delayed',
+  'captions_not_embedded',
   'captions_times_invalid',
   'captions_times_shifted',
 ] as const

@@ -1,5 +1,6 @@
 // In charge of: `captions` of a job: reading the list, and the addresses in it.
 // Not in charge of: the fields of an element (requestSchema.ts), reading the files (transcoder/formats/captions).
+import { assignChannels, CHANNELS_608, type Channel608 } from '../captions.ts'
 import { CAPTIONS } from '../limits.ts'
 import type { Findings } from './findings.ts'
 import { readFields, readObjectList, presentMember, type JsonObject } from './fieldReader.ts'
@@ -26,7 +27,34 @@ export function readCaptionList(
     const message = `only one caption can be the default; captions[${defaults[0]}] is one already`
     findings.problem('conflict', `captions[${defaults[1]}].default`, message)
   }
+  checkChannels(read, findings)
   return { given, read }
+}
+
+/** Two files cannot share a channel, and there are four. */
+function checkChannels(captions: readonly Partial<CaptionFields>[], findings: Findings): void {
+  const channels = assignChannels(captions)
+  const seen = new Map<Channel608, number>()
+  for (const [index, { embed, embed_channel: chosen }] of captions.entries()) {
+    const channel = channels[index] ?? null
+    if (embed === undefined) {
+      if (chosen !== undefined)
+        findings.warn(
+          'no_effect',
+          `captions[${index}].embed_channel`,
+          `captions[${index}].embed_channel has no effect: embed is absent`,
+        )
+    } else if (channel === null)
+      findings.problem(
+        'conflict',
+        `captions[${index}].embed`,
+        `at most ${CHANNELS_608.length} caption files can be embedded`,
+      )
+    else if (seen.has(channel)) {
+      const field = `captions[${index}].embed_channel`
+      findings.problem('conflict', field, `${channel} is the channel of captions[${seen.get(channel)}] already`)
+    } else seen.set(channel, index)
+  }
 }
 
 /**

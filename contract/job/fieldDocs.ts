@@ -162,6 +162,9 @@ const caption: Record<keyof CaptionFields, string> = {
   default: 'true = players show this track unless the viewer chooses another one.',
   forced: 'true = only what viewers need even without subtitles, such as foreign speech.',
   hearing_impaired: 'true = also describes music and noises (SDH).',
+  embed:
+    'Also write these captions into the frames of the encoded video, in place of those of the source (docs/captions.md).',
+  embed_channel: 'Channel of the embedded captions; absent = the first free one of CC1, CC3, CC2, CC4.',
 }
 
 const burnIn: Record<keyof BurnInFields, string> = {

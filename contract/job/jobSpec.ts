@@ -2,7 +2,7 @@
 // Not in charge of: wire names and validation (validateJob.ts), properties of the source (transcoder/plan).
 
 import type { AudioCodec, AudioContainer, VideoCodec } from '../codecs.ts'
-import type { CaptionFormat } from '../captions.ts'
+import type { CaptionFormat, Channel608 } from '../captions.ts'
 import type { Container } from '../containers.ts'
 import type { CutTime } from './cutTime.ts'
 
@@ -95,6 +95,8 @@ export interface CaptionSpec {
   isDefault: boolean
   forced: boolean
   hearingImpaired: boolean
+  /** The CEA-608 channel in the frames of the outputs; null or missing = not in the frames. */
+  embed?: { channel: Channel608; isChosen: boolean } | null | undefined
 }
 
 /** The captions that are drawn into the video. */

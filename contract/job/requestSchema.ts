@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
 import { AUDIO_CODECS, AUDIO_CONTAINERS, WIRE_VIDEO_CODECS } from '../codecs.ts'
-import { CAPTION_FORMATS, canonicalLanguage, LANGUAGE_TAG } from '../captions.ts'
+import { CAPTION_FORMATS, canonicalLanguage, CHANNELS_608, EMBEDDED_CAPTIONS, LANGUAGE_TAG } from '../captions.ts'
 import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
 import { CUT_TIME } from './cutTime.ts'
@@ -227,6 +227,8 @@ export const captionSchema = z.object({
   default: optionalBoolean(),
   forced: optionalBoolean(),
   hearing_impaired: optionalBoolean(),
+  embed: optionalEnum(EMBEDDED_CAPTIONS),
+  embed_channel: optionalEnum(CHANNELS_608),
 })
 
 /** The captions that are drawn into the video: one of the two members. */

@@ -1,6 +1,6 @@
 // In charge of: translating a stored job into a JobSpec. The Worker does it once for each attempt.
 // Not in charge of: validating a request (validateJob.ts): this code only gets accepted jobs.
-import { canonicalLanguage } from '../captions.ts'
+import { assignChannels, canonicalLanguage, type Channel608 } from '../captions.ts'
 import { audioCodecOf, audioFileOf, audioRules, codecOf, pcmKbps, videoCodecs } from '../codecs.ts'
 import { parseCutTime } from './cutTime.ts'
 import { isSegmented } from '../containers.ts'
@@ -56,7 +56,10 @@ function cutOf({
   return { start: parseCutTime(start ?? 0), end: end === undefined ? null : parseCutTime(end) }
 }
 
-function captionOf({ language, label, format, offset_seconds: offset, ...caption }: CaptionFields): CaptionSpec {
+function captionOf(
+  { language, label, format, offset_seconds: offset, ...caption }: CaptionFields,
+  channel: Channel608 | null,
+): CaptionSpec {
   const tag = canonicalLanguage(language)
   return {
     language: tag === null || tag.startsWith('und') ? null : tag,
@@ -66,7 +69,13 @@ function captionOf({ language, label, format, offset_seconds: offset, ...caption
     isDefault: caption.default ?? false,
     forced: caption.forced ?? false,
     hearingImpaired: caption.hearing_impaired ?? false,
+    embed: channel === null ? null : { channel, isChosen: caption.embed_channel !== undefined },
   }
+}
+
+function captionsOf(captions: readonly CaptionFields[]): CaptionSpec[] {
+  const channels = assignChannels(captions)
+  return captions.map((caption, index) => captionOf(caption, channels[index] ?? null))
 }
 
 const DEFAULT_SAMPLE_RATE = 48_000
@@ -187,8 +196,8 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
       optional: profile.optional ?? false,
       copy: copiesAudio(config, profile, index),
     })),
-    captions: (config.captions ?? []).map(captionOf),
     burnIn: burnInOf(config),
+    captions: captionsOf(config.captions ?? []),
     ...extractsOf(config),
   }
 }

@@ -4,7 +4,7 @@
 // compares the schema with the transcoder's own types.
 import * as z from 'zod/mini'
 import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
-import { CAPTION_FORMATS, LANGUAGE_TAG } from '../captions.ts'
+import { CAPTION_FORMATS, CHANNELS_608, LANGUAGE_TAG } from '../captions.ts'
 import { CAPTION_LABEL_CHARACTERS, CAPTIONS } from '../limits.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
 import { PREVIEW_FORMATS, STILL_FORMATS, WAVEFORM_FORMATS } from '../job/requestSchema.ts'
@@ -64,6 +64,7 @@ const video = z.object({
   logo: z.nullable(z.object({ width: count, height: count, x: z.number(), y: z.number(), opacity: amount })),
   bitmaps: z.optional(z.nullable(rectangle)),
   captions: z.boolean(),
+  embedded: z.optional(z.boolean()),
   copied: z.optional(
     z.nullable(
       z.object({
@@ -141,6 +142,17 @@ const packaging = z.object({
   ),
   captionChannels: z.array(channel),
   captionLanguages: z.record(channel, z.string().check(z.regex(/^[a-z]{2,3}$/))),
+  embedded: z.optional(
+    z
+      .array(
+        z.object({
+          channel: z.enum(CHANNELS_608),
+          language: z.nullable(z.string().check(z.regex(LANGUAGE_TAG))),
+          label: z.string().check(z.maxLength(CAPTION_LABEL_CHARACTERS)),
+        }),
+      )
+      .check(z.maxLength(CHANNELS_608.length)),
+  ),
   thumbnails: z.nullable(
     z.object({
       width: count,
@@ -290,6 +302,7 @@ export const taskPlanSchema = z.object({
           forced: z.boolean(),
           hearingImpaired: z.boolean(),
           cues: count,
+          embed: z.optional(z.nullable(z.array(z.enum(CHANNELS_608)))),
         }),
       )
       .check(z.maxLength(CAPTIONS.maximum)),

@@ -17,7 +17,7 @@ import type { Rational } from '../formats/rational.ts'
 import type { PackagingPlan } from '../plan/model/plan.ts'
 import { approximate, distance, ratio } from '../formats/rational.ts'
 import { probe } from '../analysis/probe.ts'
-import { trackSeconds } from '../segmenter/buildPresentation.ts'
+import { frameChannels, trackSeconds } from '../segmenter/buildPresentation.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { kbps, roundSeconds, trackFacts } from './mediaSummary.ts'
 
@@ -91,11 +91,12 @@ export async function probeRenditions(
       try {
         const media = await probe(engine, `file:${path}`, dirs)
         const present =
-          hasCaptions && video?.captions === true && media.video !== null
+          (hasCaptions || video?.embedded === true) && video?.captions === true && media.video !== null
             ? await detectCaptions(engine, `file:${path}`, media.video, dirs)
             : []
         // Channels that begin later are known from the source.
-        const captions = present.length === 0 ? [] : [...new Set([...packaging.captionChannels, ...present])]
+        const known = video === null ? [] : frameChannels(packaging, video)
+        const captions = present.length === 0 ? [] : [...new Set([...known, ...present])]
         probed.set(id, { media, captions })
       } finally {
         await rm(path, { force: true })
@@ -191,7 +192,9 @@ class PresentationAnalyzer {
   }
 
   #caption(kind: Captions[number]['kind'], name: string): Captions[number] {
-    return { kind, name, language: this.#packaging.captionLanguages[name] ?? null }
+    const { embedded, captionLanguages } = this.#packaging
+    const own = embedded?.find(({ channel }) => channel === name)
+    return { kind, name, language: own === undefined ? (captionLanguages[name] ?? null) : own.language }
   }
 }
 

@@ -65,7 +65,8 @@ export async function analyzeFiles(
     const { file, probed, meter } = encoded[index]!
     const measured = await bestEffort(attempt, `${path} could not be measured`, async () => {
       const { size: bytes } = await stat(file)
-      const captions = hasCaptions && plan.outputs[index]?.video.captions === true
+      const video = plan.outputs[index]?.video
+      const captions = (hasCaptions || video?.embedded === true) && video?.captions === true
       const finished = { path: file, container, bytes, probed, counts: meter?.end() ?? null, captions }
       return validated(await analyzeFile(engine, finished, scratchDirs))
     })

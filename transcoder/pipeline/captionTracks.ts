@@ -2,12 +2,18 @@
 // Not in charge of: fetching them (source/captionFiles.ts), WebVTT of segmented output (segmenter/webvttTracks.ts).
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { CaptionCue } from '../formats/captions/captionCue.ts'
 import { flattenCues } from '../formats/captions/flattenCues.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
+import { captionFrames } from '../formats/cea/captionFrames.ts'
+import { carrierFrame } from '../formats/video/captionCarrier.ts'
 import { tx3gFile } from '../formats/mp4/tx3gFile.ts'
 import { tx3gTracks } from '../plan/argv/captionInputs.ts'
 import type { Plan } from '../plan/model/plan.ts'
+import { carrierRates } from '../plan/argv/captionCarriers.ts'
+import { encodedVideo } from '../plan/argv/ffmpegArgs.ts'
+import { embedCaptions } from '../plan/streams/embeddedCaptions.ts'
 import { placeCues } from '../plan/streams/placeCues.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -32,4 +38,34 @@ export async function writeCaptionInputs(
     paths.push(path)
   }
   return paths
+}
+
+/** Frames that are written at once. */
+const FRAMES = 1000
+
+/** Writes the videos that carry captions into the frames of encoded ones (argv/captionCarriers.ts). Returns their paths. */
+export async function writeCaptionCarriers(
+  plan: Plan,
+  { spec, files }: { spec: JobSpec; files: readonly CaptionFile[] },
+  workspace: Pick<Workspace, 'root'>,
+): Promise<string[]> {
+  const paths: string[] = []
+  for (const [index, rate] of carrierRates(encodedVideo(plan)).entries()) {
+    const { fields } = embedCaptions(spec, files, { cut: plan.cut, duration: plan.durationSeconds })
+    const path = join(workspace.root, `carrier_${index}.m2v`)
+    await writeFile(path, batches(captionFrames(fields, rate)))
+    paths.push(path)
+  }
+  return paths
+}
+
+function* batches(frames: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let batch: Uint8Array[] = []
+  for (const frame of frames) {
+    batch.push(carrierFrame(frame))
+    if (batch.length < FRAMES) continue
+    yield Buffer.concat(batch)
+    batch = []
+  }
+  yield Buffer.concat(batch)
 }

@@ -86,6 +86,8 @@ export interface EncodeOptions {
   burnIn?: readonly string[]
   /** The movie of the subtitles that are drawn; null = none. */
   bitmaps?: string | null
+  /** The videos with captions for the frames of encoded ones. */
+  carriers?: readonly string[]
   /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
 }
@@ -238,6 +240,7 @@ function spawnFfmpeg(
     captions = [],
     burnIn = [],
     bitmaps = null,
+    carriers = [],
     cpuSeconds,
     damage,
     onLate,
@@ -266,6 +269,7 @@ function spawnFfmpeg(
     captions,
     burnIn,
     bitmaps,
+    carriers,
     threads: settings.threads,
     cores: settings.machine.vcpus,
   })

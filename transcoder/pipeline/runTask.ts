@@ -34,7 +34,7 @@ import type { Log } from '../log.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
 import { readDrawnCaptions, writeBurnInFiles } from './burnIn/drawnCaptions.ts'
 import { DrawnBitmaps } from './bitmapBurnIn.ts'
-import { placedCaptions, writeCaptionInputs } from './captionTracks.ts'
+import { placedCaptions, writeCaptionCarriers, writeCaptionInputs } from './captionTracks.ts'
 import { convertLogo } from '../source/logoImage.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { measureSource } from '../analysis/measureSource.ts'
@@ -382,6 +382,7 @@ async function runPipeline(
           captions: await writeCaptionInputs(plan, captionFiles, workspace),
           burnIn: await writeBurnInFiles(plan, drawn, workspace),
           bitmaps: (await bitmaps?.writeMovie(plan, spec, used)) ?? null,
+          carriers: await writeCaptionCarriers(plan, { spec, files: captionFiles }, workspace),
           startSeconds: timing.startSeconds,
           readers: sideTasks.settled(),
           cpuSeconds: limits?.cpuSeconds,

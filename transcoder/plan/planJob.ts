@@ -12,7 +12,7 @@ import { videoVerdict } from './copy/videoVerdict.ts'
 import { drawnText, planBurnIn, type DrawnCaptions } from './streams/burnIn.ts'
 import { drawnBitmaps, planBitmapBurnIn } from './streams/bitmapBurnIn.ts'
 import { placeBitmaps } from './video/bitmapPlacement.ts'
-import { planCaptions } from './streams/captionPlan.ts'
+import { planFrameCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
 import { requireDistinctPaths } from './distinctPaths.ts'
@@ -33,7 +33,15 @@ import type { BitmapTrack, LogoImage, MediaInfo, VideoStream } from './model/med
 import { PlanContext, type Decision } from './planContext.ts'
 import type { Rational } from '../formats/rational.ts'
 import { planHdr } from './video/hdr.ts'
-import type { AudioPlan, BitmapBurnInPlan, OutputPlan, Plan, SegmentStarts } from './model/plan.ts'
+import type {
+  AudioPlan,
+  BitmapBurnInPlan,
+  OutputPlan,
+  PackagingPlan,
+  Plan,
+  SegmentStarts,
+  SidecarPlan,
+} from './model/plan.ts'
 import type { SourceVideo, VideoPlan } from './model/videoPlan.ts'
 import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
@@ -138,21 +146,19 @@ export function planJob(
           }),
     audio: planAudioTracks(context, profile),
   }))
-  const packaging =
+  const packaged =
     spec.packaging === null ? null : planPackaging(context, spec.packaging, planned, copied?.starts ?? null)
-  if (
-    cues !== null &&
-    (packaging === null || (packaging.hls !== null && segmentForms[packaging.hls].container === 'ts'))
-  )
+  if (cues !== null && (packaged === null || (packaged.hls !== null && segmentForms[packaged.hls].container === 'ts')))
     for (const { audio } of planned)
-      requireUnusedPid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
+      requireUnusedPid(cues, audio.length + subtitles.length, packaged === null ? spec.service : null)
   const wholeDuration = lengthWith(planned.flatMap(({ audio }) => audio))
   const sidecars = planSidecars(context, captions, {
     cut,
     duration: wholeDuration,
-    segmentSeconds: packaging === null ? null : toNumber(packaging.segmentDuration),
+    segmentSeconds: packaged === null ? null : toNumber(packaged.segmentDuration),
   })
   const burnIn = bitmaps ?? planBurnIn(context, drawn, { cut, duration: wholeDuration })
+  const packaging = packaged === null ? null : { ...packaged, ...embeddedChannels(sidecars) }
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
@@ -270,12 +276,19 @@ function planVideo(
     color,
     logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),
     bitmaps: bitmaps?.drawn == null ? null : placeBitmaps(bitmaps.drawn, bitmaps.codec, uprightSize(video), geometry),
-    captions: planCaptions(context, video, {
+    ...planFrameCaptions(context, video, {
       from: found.rate,
       to: pictureRate,
       rebuilt: bobbed || found.scan.kind === 'telecined',
     }),
   }
+}
+
+function embeddedChannels(sidecars: readonly SidecarPlan[]): Pick<PackagingPlan, 'embedded'> {
+  const embedded = sidecars.flatMap(({ embed, language, label }) =>
+    (embed ?? []).map((channel) => ({ channel, language, label })),
+  )
+  return embedded.length === 0 ? {} : { embedded }
 }
 
 /** Key frames where the copied rendition has them, so that players can switch between the two. */

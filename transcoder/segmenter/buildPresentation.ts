@@ -12,7 +12,7 @@ import type {
 import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../plan/forms.ts'
 import type { AudioPlan, PackagingPlan } from '../plan/model/plan.ts'
-import type { ColorTags } from '../plan/model/videoPlan.ts'
+import type { ColorTags, VideoPlan } from '../plan/model/videoPlan.ts'
 import type { RecordedSegment } from './segmentWriter.ts'
 import type { RecordedRendition } from './segmentCheck.ts'
 
@@ -44,6 +44,7 @@ export function buildPresentation(
     thumbnails: null,
     cues,
     hasCaptions,
+    ...(packaging.embedded === undefined ? {} : { embedded: packaging.embedded }),
   }
 }
 
@@ -98,8 +99,14 @@ function videoTrack(
     keyFrames: keyFrames(recorded.segments),
     muxedAudio: muxed.map((track, index) => audioFormat(track, media.codecs[index + 1] ?? '')),
     audioTracks: muxed.length > 0 ? [] : audio,
-    captionChannels: video.captions ? packaging.captionChannels : [],
+    captionChannels: frameChannels(packaging, video),
   }
+}
+
+/** The caption channels in the frames of a rendition. */
+export function frameChannels(packaging: PackagingPlan, video: VideoPlan): string[] {
+  if (video.embedded === true) return (packaging.embedded ?? []).map(({ channel }) => channel)
+  return video.captions ? packaging.captionChannels : []
 }
 
 function audioTrack(each: RecordedRendition): AudioTrack {

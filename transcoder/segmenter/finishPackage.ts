@@ -68,7 +68,8 @@ export async function finalizePackage(
   )
   const { sets, files, vtt } = addSidecars(packaging, media, segments, {
     accepts: input.task.accepts,
-    sidecars: sidecarTracks(plan.sidecars ?? [], input.captions),
+    // Captions of a job that writes Smooth Streaming alone are in its frames.
+    sidecars: packaging.hls === null && !packaging.dash ? [] : sidecarTracks(plan.sidecars ?? [], input.captions),
   })
   segments.enqueueFiles(files)
   const inDirectory = [...manifestObjects(packaging, sets), ...vtt]

@@ -244,14 +244,16 @@ function warnWithoutAudio(draft: JobDraft, findings: Findings): void {
       findings.warn('no_effect', field, `${field} has no effect: no audio profile produces audio`)
 }
 
-/** Caption files become WebVTT in HLS and DASH, and tx3g in mp4 files. One may be drawn into any video. */
+/** Caption files become WebVTT in HLS and DASH, and tx3g in mp4 files. Any video can have them in its frames or data. */
 function warnCaptions(draft: JobDraft, findings: Findings): void {
   const { captions = [], burn_in_captions: drawn } = draft
   const why = captions.length === 0 ? null : reasonWithoutCaptions(draft)
   if (why === null) return
-  const warn = (field: string) => findings.warn('no_effect', field, `${field} has no effect: ${why}`)
-  if (drawn?.captions === undefined || !hasVideo(draft)) return warn('captions')
-  for (const index of captions.keys()) if (index !== drawn.captions) warn(`captions[${index}]`)
+  const isUsed = (index: number) =>
+    hasVideo(draft) && (index === drawn?.captions || captions[index]?.embed !== undefined)
+  const without = [...captions.keys()].flatMap((index) => (isUsed(index) ? [] : [`captions[${index}]`]))
+  const fields = without.length === captions.length ? ['captions'] : without
+  for (const field of fields) findings.warn('no_effect', field, `${field} has no effect: ${why}`)
 }
 
 function reasonWithoutCaptions(draft: JobDraft): string | null {

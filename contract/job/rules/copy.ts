@@ -59,6 +59,10 @@ export function videoCopyObstacles(job: Job, profile: Video, index: number): Obs
     },
     job.dynamic_range === 'sdr' && { field: 'dynamic_range', why: 'copied video keeps its dynamic range' },
     job.closed_captions === false && { field: 'closed_captions', why: 'captions inside copied video stay' },
+    ...(job.captions ?? []).map(
+      ({ embed }, caption) =>
+        embed !== undefined && { field: `captions[${caption}].embed`, why: 'captions are written into encoded frames' },
+    ),
     job.ladder !== undefined && { field: 'ladder', why: 'its rungs are encoded' },
   ]
   return found.filter((each) => each !== false)

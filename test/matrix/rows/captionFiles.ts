@@ -1,9 +1,10 @@
 // In charge of: caption files beside the source.
-import { CAPTION_FORMATS } from '#contract/captions.ts'
+import { CAPTION_FORMATS, CHANNELS_608 } from '#contract/captions.ts'
 import { CAPTION_OFFSET } from '#contract/limits.ts'
 import { measurement, provenByTest, storedConfigRow, type Row } from '../row.ts'
 
 const TEST = 'test/node/transcoder/pipeline/sidecarCaptions.test.ts'
+const EMBEDDED_TEST = 'test/node/transcoder/pipeline/embeddedCaptions.test.ts'
 const WORKER_TEST = 'test/worker/taskApi/captions.test.ts'
 const MP4 = 'mp4: a tx3g track for each file, with language, title and styles'
 const SEGMENTED = 'HLS and DASH: a rendition for each file, split at the segments, with places'
@@ -77,4 +78,16 @@ export const captionFiles: Row[] = [
     'tracks for the hard of hearing are marked, and equal names are numbered',
   ),
   proven('hearing_impaired', false, 'subtitles', SEGMENTED),
+  provenByTest(
+    { path: 'captions[].embed', value: 'cea-608', expected: 'ffmpeg reads the text from the frames, at its times' },
+    EMBEDDED_TEST,
+    'text and times are those of the file',
+  ),
+  ...CHANNELS_608.map((channel) =>
+    provenByTest(
+      { path: 'captions[].embed_channel', value: channel, expected: 'the codes of that channel are in its field' },
+      'test/node/transcoder/formats/cea/encoder608.test.ts',
+      'each channel has its own codes, and a decoder reads all four',
+    ),
+  ),
 ]

@@ -70,6 +70,7 @@ const request: Row[] = [
   shown('webhook_left_out', 'the webhook_url of the API key cannot be read', 'worker/jobs/retryAndDelete.test.ts'),
 ]
 
+const LATE = 'what cannot be in time comes late with a warning; a shared field and a channel of SCC are reported'
 const LEFT_OUT = 'node/transcoder/plan/planJob.test.ts'
 const REAL = 'node/transcoder/analysis/droppedStreams.test.ts'
 const source: Row[] = [
@@ -136,6 +137,17 @@ const source: Row[] = [
       ],
     ] as const
   ).map(([code, source, title]) => shown(code, source, 'node/transcoder/pipeline/sidecarCaptions.test.ts', title)),
+  ...(
+    [
+      [
+        'captions_characters_replaced',
+        'embed of a caption file in Cyrillic letters',
+        'text and times are those of the file',
+      ],
+      ['captions_delayed', 'embed of a caption that begins at once', LATE],
+      ['captions_not_embedded', 'embed of an SCC file in a field that is taken', LATE],
+    ] as const
+  ).map(([code, source, title]) => shown(code, source, 'node/transcoder/pipeline/embeddedCaptions.test.ts', title)),
   shown(
     'captions_removed',
     'closed captions at another frame rate',

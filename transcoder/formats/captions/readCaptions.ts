@@ -25,7 +25,7 @@ export function readCaptions(bytes: Uint8Array, { format: asked, offsetSeconds }
   const { text, isAssumed } = isStl(bytes) ? { text: '', isAssumed: false } : decodeCaptionText(bytes)
   const format = asked ?? (isStl(bytes) ? 'stl' : detectFormat(text))
   const isEmpty = !isStl(bytes) && text.trim() === ''
-  const { cues, remarks } = isEmpty
+  const { cues, remarks, codes }: Pick<CaptionFile, 'cues' | 'remarks' | 'codes'> = isEmpty
     ? { cues: [], remarks: [] }
     : readAs(asked ?? format, { bytes, text, isDetected: asked === null, offsetSeconds })
   const shown = cues.map((cue) => ({ ...cue, lines: tidyLines(cue.lines) })).filter(({ lines }) => lines.length > 0)
@@ -41,6 +41,7 @@ export function readCaptions(bytes: Uint8Array, { format: asked, offsetSeconds }
       ...(untimed === 0 ? [] : [{ kind: 'times' as const, message: untimedMessage(untimed) }]),
       ...(lasting.length === 0 ? [EMPTY] : []),
     ],
+    ...(codes === undefined ? {} : { codes }),
   }
 }
 
@@ -55,7 +56,7 @@ interface Content {
 function readAs(
   format: CaptionFormat,
   { bytes, text, isDetected, offsetSeconds }: Content,
-): Pick<CaptionFile, 'cues' | 'remarks'> {
+): Pick<CaptionFile, 'cues' | 'remarks' | 'codes'> {
   const shifted = (cues: readonly CaptionCue[]) => ({
     cues: cues.map((cue) => ({ ...cue, start: cue.start + (offsetSeconds ?? 0), end: cue.end + (offsetSeconds ?? 0) })),
     remarks: [],

@@ -1,7 +1,7 @@
 // In charge of: reading Scenarist closed captions (.scc): CEA-608 bytes as hexadecimal words with timecodes.
 // Not in charge of: decoding the bytes (formats/cea).
 import { CaptionDecoder } from '../cea/captionDecoder.ts'
-import type { CaptionFile } from './captionFile.ts'
+import type { CaptionCodes, CaptionFile } from './captionFile.ts'
 import { plainLine } from './captionCue.ts'
 import { CaptionError } from './captionError.ts'
 import { parseCueSettings } from './cueSettings.ts'
@@ -21,16 +21,20 @@ interface CodeLine {
 }
 
 /** @throws CaptionError */
-export function readScc(text: string, offsetSeconds: number | null): Pick<CaptionFile, 'cues' | 'remarks'> {
+export function readScc(text: string, offsetSeconds: number | null): Pick<CaptionFile, 'cues' | 'remarks' | 'codes'> {
   const lines = text.split('\n').flatMap((line, index) => parseLine(line.trim(), index + 1))
   if (lines.reduce((sum, { words }) => sum + words.length, 0) > MAX_WORDS)
     throw new CaptionError(`It has more than ${MAX_WORDS} codes.`)
   const hour = offsetSeconds === null ? startHour(lines[0]?.time) : 0
   const decoder = new CaptionDecoder()
   let last = 0
+  const codes: CaptionCodes[] = []
+  const offset = offsetSeconds ?? 0
   for (const { time, count, words } of lines) {
     const begin =
       timecodeSeconds(time, count) - timecodeSeconds({ hours: hour, minutes: 0, seconds: 0, frames: 0 }, count)
+    const pairs = words.map((word) => Number.parseInt(word, 16) & 0x7f7f)
+    codes.push({ start: begin + offset, field: fieldOf(pairs) ?? codes.at(-1)?.field ?? 0, pairs })
     for (const [position, word] of words.entries()) {
       // One pair of bytes a frame, which is how long a caption takes to load.
       last = begin + (position * RATE.den) / RATE.num
@@ -38,7 +42,6 @@ export function readScc(text: string, offsetSeconds: number | null): Pick<Captio
     }
   }
   const [channel] = decoder.end(last + LAST_SECONDS).channels
-  const offset = offsetSeconds ?? 0
   return {
     cues: (channel?.cues ?? []).map(({ start, end, text: shown, settings }) => ({
       start: start + offset,
@@ -47,7 +50,14 @@ export function readScc(text: string, offsetSeconds: number | null): Pick<Captio
       place: parseCueSettings(settings),
     })),
     remarks: hour === 0 ? [] : [startRemark(printedHour(hour))],
+    codes,
   }
+}
+
+/** The commands of the two fields differ (CTA-608-E, 8.4); other codes do not. */
+function fieldOf(pairs: readonly number[]): 0 | 1 | null {
+  const command = pairs.find((pair) => (pair & 0x7670) === 0x1420)
+  return command === undefined ? null : (((command >> 8) & 1) as 0 | 1)
 }
 
 /** cc_valid, and the first field (CTA-708-E, 4.3). */

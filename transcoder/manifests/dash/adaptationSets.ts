@@ -2,6 +2,7 @@
 // thumbnails.
 // Not in charge of: the addresses of segments (segmentAddressing.ts), the rest of the MPD (mpd.ts).
 import { audioRenditions } from '../presentation/audioGroups.ts'
+import { trackLanguage } from '../../formats/mp4/trackLanguage.ts'
 import { embeddedCaptionChannels } from '../presentation/embeddedCaptions.ts'
 import { numbering, type Addressing } from './segmentAddressing.ts'
 import { languageTag } from '../presentation/languageTags.ts'
@@ -212,7 +213,7 @@ function accessibility(tracks: readonly VideoTrack[], presentation: Presentation
   const found = embeddedCaptionChannels(tracks, presentation)
   const list = (standard: '608' | '708') => found.filter((channel) => channel.standard === standard)
   const values = {
-    '608': list('608').map(({ id, language }) => `${id}=${language ?? 'und'}`),
+    '608': list('608').map(({ id, language }) => `${id}=${trackLanguage(language)}`),
     '708': list('708').map(({ number, language }) => `${number}=lang:${language ?? 'und'}`),
   }
   return (['608', '708'] as const)

@@ -148,7 +148,7 @@ function captionMedia(presentation: Presentation): string[] {
     return tag('EXT-X-MEDIA', {
       TYPE: 'CLOSED-CAPTIONS',
       'GROUP-ID': quoted(CAPTIONS),
-      NAME: quoted(channel.id),
+      NAME: quoted(channel.name),
       LANGUAGE: language === null ? null : quoted(language),
       DEFAULT: 'NO',
       AUTOSELECT: distinct ? 'YES' : 'NO',

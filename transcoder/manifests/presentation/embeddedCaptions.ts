@@ -8,17 +8,24 @@ export interface CaptionChannel {
   id: string
   standard: '608' | '708'
   number: number
-  /** ISO 639-2; null where it is unknown. */
+  /** ISO 639-2 or BCP 47; null where it is unknown. */
   language: string | null
+  /** Shown to viewers. */
+  name: string
 }
 
 /** The channels of all these tracks, in order. */
-export function embeddedCaptionChannels(tracks: readonly VideoTrack[], { text }: Presentation): CaptionChannel[] {
+export function embeddedCaptionChannels(
+  tracks: readonly VideoTrack[],
+  { text, embedded }: Presentation,
+): CaptionChannel[] {
   const ids = [...new Set(tracks.flatMap(({ captionChannels }) => captionChannels))]
   return ids.flatMap((id) => {
     const [, kind, number] = /^(CC|SERVICE)(\d+)$/.exec(id) ?? []
     if (kind === undefined) return []
-    const language = text.find(({ channel }) => channel === id)?.language ?? null
-    return [{ id, standard: kind === 'CC' ? '608' : '708', number: Number(number), language }]
+    const own = embedded?.find(({ channel }) => channel === id)
+    const language = own === undefined ? (text.find(({ channel }) => channel === id)?.language ?? null) : own.language
+    const name = own === undefined || own.label === '' ? id : own.label
+    return [{ id, standard: kind === 'CC' ? '608' : '708', number: Number(number), language, name }]
   })
 }

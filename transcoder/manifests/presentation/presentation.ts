@@ -171,4 +171,6 @@ export interface Presentation {
   cues: CueEvent[]
   /** False: EXT-X-STREAM-INF says CLOSED-CAPTIONS=NONE. */
   hasCaptions: boolean
+  /** Channels made from caption files; missing = none. */
+  embedded?: readonly { channel: string; language: string | null; label: string }[] | undefined
 }

@@ -4,6 +4,7 @@
 import type { FileContainer } from '#contract/containers.ts'
 import { burnInFilters } from './burnInArgs.ts'
 import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
+import { carrierGraph, carrierInputs, carrierRates } from './captionCarriers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
 import { readCut } from './cutArgs.ts'
@@ -53,6 +54,8 @@ export interface ArgvTargets {
   captions?: readonly string[]
   /** Files of `assLooks`, relative to ffmpeg's working directory. */
   burnIn?: readonly string[]
+  /** Absolute paths of the videos with captions that this program wrote, in the order of `carrierRates`. */
+  carriers?: readonly string[]
   /** Threads for each codec; 0 = ffmpeg chooses. Set it where the machine reports more cores than may be used. */
   threads: number
   /**
@@ -78,6 +81,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...logoInput(plan, ends),
     ...(drawsBitmaps(plan) ? bitmapInput(fileTarget(ends.bitmaps ?? undefined)) : []),
     ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(ends.captions?.[position]))),
+    ...carrierInputs(carrierRates(encodedVideo(plan)).map((_rate, position) => fileTarget(ends.carriers?.[position]))),
     ...filterGraphs(plan, ends.burnIn ?? []).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
@@ -184,10 +188,16 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
   const videoBranches = wanted.flatMap(({ video }, position) =>
     video === null || video.copied != null ? [] : [{ video, position }],
   )
+  const finished = ({ logo, bitmaps }: VideoPlan, position: number) =>
+    logo === null && bitmaps == null ? `v${position}` : `b${position}`
   const video = videoBranches.map(({ video, position }) => ({
     filters: [...videoFilters(plan, video), ...(video.logo === null ? burnInFilters(plan, video, burnIn) : [])],
-    label: video.logo === null && video.bitmaps == null ? `v${position}` : `b${position}`,
+    label: video.embedded === true ? `n${position}` : finished(video, position),
   }))
+  const captioned = videoBranches.flatMap(({ video, position }) =>
+    video.embedded === true ? [{ video, position, label: finished(video, position) }] : [],
+  )
+  const carriers = videoInputCount(plan) + tx3gTracks(plan).length
   const tracks = [
     ...wanted.flatMap(({ audio, trimmed }, position) =>
       audio.map((track, trackIndex) => ({
@@ -240,6 +250,7 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
         })),
         'split',
       ),
+      ...carrierGraph(plan, captioned, carriers),
       // The logo is drawn on the finished frame, so that bars, rotation and fields do not move it.
       ...buildSharedGraph(`[${sources}:v:0]`, logos, 'split'),
       // Captions are drawn over the logo: they have to be readable.
@@ -252,6 +263,11 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
     ],
     ...audio,
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
+}
+
+/** The videos that this process encodes. */
+export function encodedVideo(plan: Plan): VideoPlan[] {
+  return muxedEncodes(plan).flatMap(({ video }) => (video === null || video.copied != null ? [] : [video]))
 }
 
 /** Inputs before the logo. */

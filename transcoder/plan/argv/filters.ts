@@ -74,9 +74,7 @@ export function frameRateFilters(plan: FrameSource, video: PieceVideoPlan): stri
 }
 
 export function videoFilters(plan: FrameSource, video: PieceVideoPlan): string[] {
-  const { color } = video
   const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
-  const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
   return [
     ...sourceFrameFilters(plan, video),
     ...frameRateFilters(plan, video),
@@ -90,6 +88,15 @@ export function videoFilters(plan: FrameSource, video: PieceVideoPlan): string[]
       : []),
     ...weaveFilter(video),
     ...repeatFilter(video),
+    ...frameFormat(plan, video),
+  ]
+}
+
+/** Shape, pixel format and tags of an output's frames. */
+export function frameFormat(plan: Pick<FrameSource, 'picture'>, video: PieceVideoPlan): string[] {
+  const { color } = video
+  const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
+  return [
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
     `format=${plan.picture.hdr === null ? 'yuv420p' : 'yuv420p10le'}`,

@@ -1,7 +1,7 @@
 // In charge of: the complete plan of one task. All choices that the job left open are made here.
 // Not in charge of: making them (planJob.ts), writing the arguments (ffmpegArgs.ts), running the plan
 // (transcoder/pipeline/runTask.ts).
-import type { CaptionFormat } from '#contract/captions.ts'
+import type { CaptionFormat, Channel608 } from '#contract/captions.ts'
 import type { AudioCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
@@ -192,6 +192,16 @@ export interface SidecarPlan {
   hearingImpaired: boolean
   /** How many of its captions lie in the outputs. */
   cues: number
+  /** CEA-608 channels in the frames of encoded video; empty or missing = none. */
+  embed?: Channel608[] | null | undefined
+}
+
+/** A channel that was made from a caption file. */
+export interface EmbeddedChannel {
+  channel: Channel608
+  /** BCP 47; null = not stated. */
+  language: string | null
+  label: string
 }
 
 /** Captions that are drawn into the video of every output. */
@@ -241,6 +251,8 @@ export interface PackagingPlan {
   captionChannels: string[]
   /** The languages that the source states for its captions (ISO 639-2), by channel. */
   captionLanguages: Record<string, string>
+  /** Channels made from caption files, in place of those of the source; missing = none. */
+  embedded?: EmbeddedChannel[] | undefined
   thumbnails: ThumbnailPlan | null
   /** Milliseconds since 1970 at the first frame. */
   programStart: number

@@ -3,6 +3,8 @@
 // Not in charge of: finding them (transcoder/formats/cea), the encoders' flags (encoderArgs.ts).
 import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
+import { asksToEmbed, embedsCaptions } from './embeddedCaptions.ts'
 import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { sameRatio } from '../../formats/rational.ts'
@@ -23,8 +25,32 @@ export interface RateChange {
   rebuilt: boolean
 }
 
+/** What an output's frames carry. Caption files of the job take the place of the source's captions. */
+export function planFrameCaptions(
+  context: PlanContext,
+  video: VideoStream,
+  rate: RateChange,
+): Pick<VideoPlan, 'captions' | 'embedded'> {
+  if (embedsCaptions(context)) {
+    if (video.closedCaptions && context.spec.closedCaptions !== false)
+      context.warn({
+        code: 'captions_removed',
+        field: 'closed_captions',
+        message: `The source’s closed captions${describeChannels(video)} are left out of the video: captions with embed take their place.`,
+      })
+    return { captions: true, embedded: true }
+  }
+  if (asksToEmbed(context.spec))
+    context.warn({
+      code: 'captions_not_embedded',
+      field: 'captions',
+      message: `The caption files are not written into the video: the ${context.spec.videoCodec} encoder of this version of ffmpeg cannot carry captions.`,
+    })
+  return { captions: planCaptions(context, video, rate) }
+}
+
 /** True = carried over; false = removed, which also needs a flag: encoders carry captions by default. */
-export function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange): boolean {
+function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange): boolean {
   const { spec } = context
   // 2.1 closed_captions: false = none in the output.
   if (spec.closedCaptions === false) return false

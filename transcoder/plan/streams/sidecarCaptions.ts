@@ -12,6 +12,7 @@ import type { CaptionFile, CaptionRemark } from '../../formats/captions/captionF
 import type { SidecarPlan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import type { PlanContext } from '../planContext.ts'
+import { embedCaptions, embedsCaptions } from './embeddedCaptions.ts'
 import { placeCues } from './placeCues.ts'
 
 const CODES: Readonly<Record<CaptionRemark['kind'], Warning['code']>> = {
@@ -33,9 +34,10 @@ interface OutputTimeline {
   segmentSeconds: number | null
 }
 
-/** Whether an output can carry the captions as a track (contract/job/rules/combinations.ts warns otherwise). */
+/** Whether an output can carry the captions: as a track, or in its frames (contract/job/rules/combinations.ts warns otherwise). */
 export function carriesSidecars({ packaging, container, captions = [], video }: JobSpec): boolean {
   if (captions.length === 0 || video.length === 0) return false
+  if (captions.some(({ embed }) => embed != null)) return true
   return packaging === null ? containers[container].file === 'mp4' : packaging.hls || packaging.dash
 }
 
@@ -49,13 +51,15 @@ export function planSidecars(
   { cut, duration, segmentSeconds }: OutputTimeline,
 ): SidecarPlan[] {
   if (!carriesSidecars(context.spec)) return []
+  const embedded = embed(context, files, { cut, duration })
   return files.map(({ format, cues, remarks }, caption): SidecarPlan => {
     const spec = context.spec.captions![caption]!
     const field = captionField(caption)
     const placed = placeCues(cues, cut, duration)
     context.warn(...fileWarnings(caption, { cues, remarks }, placed.length))
     requireBounded(placed, segmentSeconds, field)
-    return { caption, format, ...trackOf(spec, isDrawn(context.spec, caption)), cues: placed.length }
+    const track = trackOf(spec, isDrawn(context.spec, caption))
+    return { caption, format, ...track, cues: placed.length, embed: embedded[caption] ?? [] }
   })
 }
 
@@ -86,6 +90,18 @@ function isDrawn({ burnIn = null }: JobSpec, caption: number): boolean {
 /** Players do not show by themselves what is in the video already. */
 function trackOf({ language, label, isDefault, forced, hearingImpaired }: CaptionSpec, drawn: boolean) {
   return { language, label, isDefault: isDefault && !drawn, forced: forced && !drawn, hearingImpaired }
+}
+
+/** The channels of each file in the frames of the outputs. */
+function embed(
+  context: PlanContext,
+  files: readonly CaptionFile[],
+  { cut, duration }: Pick<OutputTimeline, 'cut' | 'duration'>,
+): SidecarPlan['embed'][] {
+  if (!embedsCaptions(context)) return []
+  const { channels, remarks } = embedCaptions(context.spec, files, { cut, duration })
+  context.warn(...remarks)
+  return channels
 }
 
 function outsideMessage(caption: number, outside: number, inside: number): string {

@@ -216,6 +216,8 @@ const caption: Record<keyof typeof captionSchema.shape, Row[]> = {
   default: flag,
   forced: flag,
   hearing_impaired: flag,
+  embed: choice('cea-708', true, 'CEA-608', 1),
+  embed_channel: choice('CC5', 'cc1', 1),
 }
 
 const time: Row[] = [

@@ -1,0 +1,68 @@
+// In charge of: captions of caption files in the frames that are encoded: their inputs and filters.
+// Not in charge of: writing the inputs (pipeline/captionTracks.ts), the captions (plan/streams/embeddedCaptions.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { sameRatio, type Rational } from '../../formats/rational.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
+import { buildSharedGraph } from './filterGraph.ts'
+import { frameFormat, type FrameSource } from './filters.ts'
+
+/** The frame rates for which a video with captions is needed. `videos`: all that are encoded. */
+export function carrierRates(videos: readonly VideoPlan[]): Rational[] {
+  const rates: Rational[] = []
+  for (const { embedded, frameRate } of videos)
+    if (embedded === true && !rates.some((rate) => sameRatio(rate, frameRate))) rates.push(frameRate)
+  return rates
+}
+
+export function carrierInputs(files: readonly string[]): string[] {
+  return files.flatMap((file) => [
+    // The demuxer probes with the decoder of both.
+    ...['-protocol_whitelist', 'file', '-format_whitelist', 'mpegvideo', '-codec_whitelist', 'mpeg1video,mpeg2video'],
+    ...['-f', 'mpegvideo', '-i', file],
+  ])
+}
+
+interface Captioned {
+  video: VideoPlan
+  position: number
+  /** Of the result. */
+  label: string
+}
+
+/**
+ * blend gives the pixels of its second input in frames of its first one, which have the captions: ffmpeg has no filter
+ * that copies captions alone. `[n0]` is the video of output 0 without captions. `first`: the first of the inputs.
+ */
+export function carrierGraph(
+  plan: Pick<FrameSource, 'picture'>,
+  captioned: readonly Captioned[],
+  first: number,
+): string[] {
+  return [
+    ...carrierRates(captioned.map(({ video }) => video)).flatMap((rate, index) =>
+      buildSharedGraph(
+        `[${first + index}:v:0]`,
+        captioned
+          .filter(({ video }) => sameRatio(video.frameRate, rate))
+          .map(({ video, position }) => ({ filters: carrierFilters(plan, video), label: `k${position}` })),
+        'split',
+      ),
+    ),
+    ...captioned.map(
+      ({ video, position, label }) =>
+        `[k${position}][n${position}]${['blend=all_mode=normal:all_opacity=0:shortest=1', ...frameFormat(plan, video)].join(',')}[${label}]`,
+    ),
+  ]
+}
+
+function carrierFilters(plan: Pick<FrameSource, 'picture'>, video: VideoPlan): string[] {
+  const { num, den } = video.frameRate
+  return [
+    // One frame for each of the output; fps states the rate for what follows.
+    ...[`settb=${den}/${num}`, 'setpts=N', `fps=${num}/${den}`],
+    // The last frame has no captions, and is repeated as long as the video lasts.
+    'tpad=stop=-1:stop_mode=clone',
+    `scale=w=${video.width}:h=${video.height}:flags=neighbor`,
+    ...frameFormat(plan, video),
+  ]
+}
