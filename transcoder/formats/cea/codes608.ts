@@ -64,28 +64,17 @@ export type Glyph = { byte: number } | { code: Pair; replaces: number | null }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
 /** What older decoders show instead of an extended character, where its base letter is not that. */
-const FALLBACKS: Readonly<Record<string, string>> = {
-  ...{ '‘': "'", '“': '"', '”': '"', '«': '"', '»': '"', '—': '-', '¡': '!', '*': 'x', '•': '.', '│': '!' },
-  ...{
-    '{': '(',
-    '}': ')',
-    '\\': '/',
-    '|': '!',
-    '~': '-',
-    '©': 'c',
-    '¥': 'Y',
-    ß: 's',
-    Ø: 'O',
-    ø: 'o',
-    _: '-',
-    '^': "'",
-  },
-}
+const FALLBACKS = new Map(
+  Array.from(
+    `‘' “" ”" «" »" —- ¡! *x •. │! {( }) \\/ |! ~- ©c ¥Y ßs ØO øo _- ^'`.split(' '),
+    (pair): [string, string] => [pair.charAt(0), pair.charAt(1)],
+  ),
+)
 
 const BASIC = new Map(range(0x20, 0x7f).map((byte) => [basicCharacter(byte), byte]))
 
 function fallbackOf(character: string): number {
-  const base = FALLBACKS[character] ?? character.normalize('NFD').charAt(0)
+  const base = FALLBACKS.get(character) ?? character.normalize('NFD').charAt(0)
   return BASIC.get(base) ?? 0x20
 }
 

@@ -39,41 +39,42 @@ export function encodeCaption(
 }
 
 /** Characters that are written as others. */
-const REPLACEMENTS: Readonly<Record<string, string>> = {
-  ...{ '\u00a0': ' ', '\t': ' ', '\u3000': ' ', '…': '...', '–': '-', '‐': '-', '‑': '-', '−': '-', '`': "'" },
-  ...{
-    '„': '“',
-    '‚': ',',
-    '‹': '<',
-    '›': '>',
-    '′': "'",
-    '″': '"',
-    ŉ: "'n",
-    ﬁ: 'fi',
-    ﬂ: 'fl',
-    Œ: 'OE',
-    œ: 'oe',
-    Æ: 'AE',
-    æ: 'ae',
-    '♫': '♪',
-    '♬': '♪',
-    '♩': '♪',
-  },
-}
+const REPLACEMENTS = new Map([
+  ['\u00a0', ' '],
+  ['\t', ' '],
+  ['\u3000', ' '],
+  ['…', '...'],
+  ['–', '-'],
+  ['‐', '-'],
+  ['‑', '-'],
+  ['−', '-'],
+  ['`', "'"],
+  ['„', '“'],
+  ['‚', ','],
+  ['‹', '<'],
+  ['›', '>'],
+  ['′', "'"],
+  ['″', '"'],
+  ['Œ', 'OE'],
+  ['œ', 'oe'],
+  ['Æ', 'AE'],
+  ['æ', 'ae'],
+  ['♫', '♪'],
+])
 /** Marks of direction and joining, which show nothing. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
 
 function cellsOf(runs: readonly TextRun[], missing: Set<string>): Cell[] {
   return runs.flatMap(({ text, italic, underline }) =>
-    [...text.normalize('NFC').replaceAll(INVISIBLE, '')]
-      .flatMap((character) => [...shown(character, missing)])
+    Array.from(text.normalize('NFC').replaceAll(INVISIBLE, ''))
+      .flatMap((character) => Array.from(shown(character, missing)))
       .map((character) => ({ character, italic, underline })),
   )
 }
 
 function shown(character: string, missing: Set<string>): string {
   if (glyphOf(character) !== null) return character
-  const replacement = REPLACEMENTS[character]
+  const replacement = REPLACEMENTS.get(character)
   if (replacement !== undefined) return replacement
   missing.add(character)
   const base = character.normalize('NFD').charAt(0)

@@ -96,6 +96,8 @@ const LABELS: Readonly<Record<string, string>> = {
   default: 'Shown by default',
   forced: 'Forced',
   hearing_impaired: 'For the hard of hearing (SDH)',
+  embed: 'Inside the video',
+  embed_channel: 'Channel inside the video',
   cloud_provider: 'Storage',
   input: 'Source',
 }
@@ -156,6 +158,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   default: 'Players show it unless the viewer chooses another track.',
   forced: 'Only what every viewer needs, such as foreign speech.',
   hearing_impaired: 'Also describes music and noises.',
+  embed: 'Also in the frames, in place of the source’s captions.',
+  embed_channel: 'Empty = the first free one.',
   audio_volume: 'In percent of the source.',
   loudness_lufs: 'Normalises to EBU R 128, for example −16. Not together with volume.',
   closed_captions: 'Writes CEA-608 and 708 captions to the outputs.',
