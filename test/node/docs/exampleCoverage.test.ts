@@ -46,6 +46,7 @@ const DEBUGGING = 'test/node/docs/debugging.test.ts'
 const SHARED_PAGES = 'test/node/web/browser/sharedPages.long.test.ts'
 const REGISTERED = 'test/node/service/local/registeredTranscoders.long.test.ts, with addresses of this machine'
 const RECEIVERS = 'test/node/docs/webhookReceivers.test.ts'
+const HOSTS = 'test/node/service/hosts/selfHosting.long.test.ts runs each block, or says why not'
 const OPERATIONS = 'test/node/docs/exampleCoverage.test.ts'
 
 /** Page and start of a block → the test that runs it, or why it cannot be run. */
@@ -63,6 +64,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['CONTRIBUTING.md', 'npm test', 'npm test cannot run itself'],
   ['CONTRIBUTING.md', 'sudo test/validators/install.sh', '.ci/run does both'],
   ['docs/api.md', '{', OPERATIONS],
+  ['docs/captions.md', '{', OPERATIONS],
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit bumper.mp4', EXAMPLES],
@@ -101,6 +103,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ],
   ['docs/recipes.md', 'curl -fsS', EXAMPLES],
   ['docs/recipes.md', '{', EXAMPLES],
+  ['docs/self-hosting.md', '', HOSTS],
   ['docs/sharing.md', 'curl', SHARING],
   ['docs/sharing.md', '{', `an answer; ${SHARING} makes one`],
   ['docs/sharing.md', '<', SHARED_PAGES],
@@ -230,6 +233,13 @@ test('docs/stores.md shows members that credentials have', () => {
     expect(
       Object.keys(JSON.parse(text) as object).filter((name) => !Object.hasOwn(credentialSchema.shape, name)),
     ).toEqual([])
+})
+
+test('docs/captions.md shows caption files that a job may have', () => {
+  const shown = blocks.filter(({ page, language }) => page === 'docs/captions.md' && language === 'json')
+  expect(shown).toHaveLength(1)
+  const body = { ...(JSON.parse(shown[0]!.text) as object), input: 'https://example.com/film.mp4', ladder: 'auto' }
+  expect(validateJob(body, { baseUrl: 'https://api.example.test' })).toMatchObject({ ok: true, warnings: [] })
 })
 
 test('docs/inputs.md shows sources and credentials that a job may have', () => {

@@ -64,8 +64,16 @@ describe('damaged packets', () => {
 /** The different images that ffmpeg's own decoder makes of the first subtitle stream, as RGBA of the whole canvas. */
 async function decodedByFfmpeg(flags: readonly string[], canvas: { width: number; height: number }): Promise<Buffer[]> {
   const raw = await ffmpeg([
-    ...['-canvas_size', `${canvas.width}x${canvas.height}`, ...flags, '-filter_complex', '[0:s:0]format=rgba'],
-    ...['-fps_mode', 'passthrough', '-f', 'rawvideo', '-'],
+    '-canvas_size',
+    `${canvas.width}x${canvas.height}`,
+    ...flags,
+    '-filter_complex',
+    '[0:s:0]format=rgba',
+    '-fps_mode',
+    'passthrough',
+    '-f',
+    'rawvideo',
+    '-',
   ])
   const bytes = canvas.width * canvas.height * 4
   const frames = Array.from({ length: raw.length / bytes }, (_, frame) =>
