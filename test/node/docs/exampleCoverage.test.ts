@@ -64,7 +64,6 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['CONTRIBUTING.md', 'npm test', 'npm test cannot run itself'],
   ['CONTRIBUTING.md', 'sudo test/validators/install.sh', '.ci/run does both'],
   ['docs/api.md', '{', OPERATIONS],
-  ['docs/captions.md', '{', OPERATIONS],
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit bumper.mp4', EXAMPLES],
@@ -233,13 +232,6 @@ test('docs/stores.md shows members that credentials have', () => {
     expect(
       Object.keys(JSON.parse(text) as object).filter((name) => !Object.hasOwn(credentialSchema.shape, name)),
     ).toEqual([])
-})
-
-test('docs/captions.md shows caption files that a job may have', () => {
-  const shown = blocks.filter(({ page, language }) => page === 'docs/captions.md' && language === 'json')
-  expect(shown).toHaveLength(1)
-  const body = { ...(JSON.parse(shown[0]!.text) as object), input: 'https://example.com/film.mp4', ladder: 'auto' }
-  expect(validateJob(body, { baseUrl: 'https://api.example.test' })).toMatchObject({ ok: true, warnings: [] })
 })
 
 test('docs/inputs.md shows sources and credentials that a job may have', () => {
