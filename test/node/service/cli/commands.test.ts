@@ -482,10 +482,10 @@ test('bash completes commands, options and values by the script', async () => {
     return (await runProgram('bash', ['-c', script])).stdout.trim()
   }
   expect(await complete('st')).toBe('status')
-  expect(await complete('submit', '--no')).toBe('--no-audio')
+  expect(await complete('submit', '--no-a')).toBe('--no-audio')
   expect(await complete('submit', '--codec', 'h')).toBe('h.264 hevc')
   expect(await complete('keys', 'ro')).toBe('rotate')
   expect(await complete('--json', 'st')).toBe('status')
-  expect(await complete('--json', 'submit', '--no')).toBe('--no-audio')
+  expect(await complete('--json', 'submit', '--no-a')).toBe('--no-audio')
   expect(await complete('--ver')).toBe('--version')
 })
