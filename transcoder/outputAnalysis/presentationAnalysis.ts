@@ -91,7 +91,7 @@ export async function probeRenditions(
       try {
         const media = await probe(engine, `file:${path}`, dirs)
         const present =
-          (hasCaptions || video?.embedded === true) && video?.captions === true && media.video !== null
+          (hasCaptions || video?.embedded !== undefined) && video?.captions === true && media.video !== null
             ? await detectCaptions(engine, `file:${path}`, media.video, dirs)
             : []
         // Channels that begin later are known from the source.

@@ -382,7 +382,15 @@ async function runPipeline(
           captions: await writeCaptionInputs(plan, captionFiles, workspace),
           burnIn: await writeBurnInFiles(plan, drawn, workspace),
           bitmaps: (await bitmaps?.writeMovie(plan, spec, used)) ?? null,
-          carriers: await writeCaptionCarriers(plan, { spec, files: captionFiles }, workspace),
+          carriers: await writeCaptionCarriers(
+            plan,
+            {
+              spec,
+              files: captionFiles,
+              ofPieces: joined === null ? null : () => joined.frameCaptions(plan),
+            },
+            workspace,
+          ),
           startSeconds: timing.startSeconds,
           readers: sideTasks.settled(),
           cpuSeconds: limits?.cpuSeconds,

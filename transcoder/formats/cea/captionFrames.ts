@@ -5,7 +5,7 @@ import { withParity } from './codes608.ts'
 import { PAIRS_PER_SECOND, type SentPair } from './schedule608.ts'
 
 /** By field. */
-export type CaptionFields = readonly [readonly SentPair[], readonly SentPair[]]
+export type CaptionFields = readonly [Iterable<SentPair>, Iterable<SentPair>]
 
 /** Triplets in a second of CEA-608 and CEA-708 together: 9600 bits per second. The count of a frame has 5 bits. */
 const [TRIPLETS_PER_SECOND, MOST_TRIPLETS] = [600, 31]
@@ -44,22 +44,28 @@ function slotsOf(frame: number, field: number, framesPerSecond: number): [from: 
 }
 
 class PairReader {
-  readonly #pairs: readonly SentPair[]
-  #next = 0
+  readonly #pairs: Iterator<SentPair>
+  #next: SentPair | undefined
 
-  constructor(pairs: readonly SentPair[]) {
-    this.#pairs = pairs
+  constructor(pairs: Iterable<SentPair>) {
+    this.#pairs = pairs[Symbol.iterator]()
+    this.#advance()
   }
 
   get isAtEnd(): boolean {
-    return this.#next === this.#pairs.length
+    return this.#next === undefined
   }
 
   /** Slots are asked for in order. */
   at(slot: number): number {
-    const next = this.#pairs[this.#next]
+    const next = this.#next
     if (next === undefined || next.slot > slot) return 0
-    this.#next += 1
+    this.#advance()
     return next.pair
+  }
+
+  #advance(): void {
+    const { done = false, value } = this.#pairs.next() as IteratorResult<SentPair, undefined>
+    this.#next = done ? undefined : value
   }
 }

@@ -10,9 +10,11 @@ import type { DrawnCaptions } from '../../plan/streams/burnIn.ts'
 import { postPreview } from '../attemptReports.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import { readDrawnCaptions } from '../burnIn/drawnCaptions.ts'
+import type { CaptionFields } from '../../formats/cea/captionFrames.ts'
 import { JoinFeed } from './joinFeed.ts'
 import { analyzeInputs, cuesOf, findInputCues, openInputs, planInputs, type InputsContext } from './openInputs.ts'
 import type { OpenInput } from './openInput.ts'
+import { readPieceCaptions } from './pieceCaptions.ts'
 
 export class JoinedSource {
   readonly #context: InputsContext
@@ -68,12 +70,22 @@ export class JoinedSource {
     return join === undefined ? [] : (cuesOf(join, this.#found)?.cues ?? [])
   }
 
-  /** Bytes that are read from now on are not cached. */
-  feed({ join }: Plan, cpuSeconds: number | undefined): JoinFeed {
+  /** CEA-608 in the video of the inputs, which are read for it. */
+  frameCaptions({ join }: Plan): Promise<CaptionFields> {
     const { attempt, spec } = this.#context
-    if (join?.pieces.length !== this.#inputs.length)
-      throw new TaskError('protocol_mismatch', 'The stored plan is not one of a joined source.')
+    return readPieceCaptions(attempt, spec, { inputs: this.#inputs, join: this.#required(join) })
+  }
+
+  /** Bytes that are read from now on are not cached. */
+  feed(plan: Plan, cpuSeconds: number | undefined): JoinFeed {
+    const { attempt, spec } = this.#context
+    const join = this.#required(plan.join)
     for (const { loopback } of this.#inputs) loopback.stopCaching()
     return new JoinFeed(attempt, join, this.#inputs, { only: 'all', limit: spec.maxSourceErrors, cpuSeconds })
+  }
+
+  #required(join: JoinPlan | undefined): JoinPlan {
+    if (join?.pieces.length === this.#inputs.length) return join
+    throw new TaskError('protocol_mismatch', 'The stored plan is not one of a joined source.')
   }
 }

@@ -1,5 +1,6 @@
-// In charge of: captions of caption files in the frames that are encoded: their inputs and filters.
-// Not in charge of: writing the inputs (pipeline/captionTracks.ts), the captions (plan/streams/embeddedCaptions.ts).
+// In charge of: captions of caption files, or of joined pieces, in the frames that are encoded: their inputs and filters.
+// Not in charge of: writing the inputs (pipeline/captionTracks.ts), the captions (plan/streams/embeddedCaptions.ts,
+// pipeline/join/pieceCaptions.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { sameRatio, type Rational } from '../../formats/rational.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
@@ -10,7 +11,7 @@ import { frameFormat, type FrameSource } from './filters.ts'
 export function carrierRates(videos: readonly VideoPlan[]): Rational[] {
   const rates: Rational[] = []
   for (const { embedded, frameRate } of videos)
-    if (embedded === true && !rates.some((rate) => sameRatio(rate, frameRate))) rates.push(frameRate)
+    if (embedded !== undefined && !rates.some((rate) => sameRatio(rate, frameRate))) rates.push(frameRate)
   return rates
 }
 

@@ -192,10 +192,10 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
     logo === null && bitmaps == null ? `v${position}` : `b${position}`
   const video = videoBranches.map(({ video, position }) => ({
     filters: [...videoFilters(plan, video), ...(video.logo === null ? burnInFilters(plan, video, burnIn) : [])],
-    label: video.embedded === true ? `n${position}` : finished(video, position),
+    label: video.embedded !== undefined ? `n${position}` : finished(video, position),
   }))
   const captioned = videoBranches.flatMap(({ video, position }) =>
-    video.embedded === true ? [{ video, position, label: finished(video, position) }] : [],
+    video.embedded !== undefined ? [{ video, position, label: finished(video, position) }] : [],
   )
   const carriers = videoInputCount(plan) + tx3gTracks(plan).length
   const tracks = [

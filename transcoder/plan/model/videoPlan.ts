@@ -118,8 +118,11 @@ export interface VideoPlan extends Geometry {
   bitmaps?: Rectangle | null | undefined
   /** CEA-608/708 in the video is carried over; false = removed, because this frame rate would garble it. */
   captions: boolean
-  /** The frames carry captions of caption files, in place of those of the source. */
-  embedded?: boolean | undefined
+  /**
+   * The frames get their captions from a video that is made for them: from caption files, in place of those of the
+   * source, or from the frames of the pieces that are joined. Missing = none.
+   */
+  embedded?: 'caption files' | 'pieces' | undefined
   /** The source's video as it is; null or missing = it is encoded. The values above then describe the source. */
   copied?: CopiedVideo | null | undefined
 }

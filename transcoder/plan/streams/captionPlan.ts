@@ -38,7 +38,7 @@ export function planFrameCaptions(
         field: 'closed_captions',
         message: `The source’s closed captions${describeChannels(video)} are left out of the video: captions with embed take their place.`,
       })
-    return { captions: true, embedded: true }
+    return { captions: true, embedded: 'caption files' }
   }
   if (asksToEmbed(context.spec))
     context.warn({
@@ -46,7 +46,12 @@ export function planFrameCaptions(
       field: 'captions',
       message: `The caption files are not written into the video: the ${context.spec.videoCodec} encoder of this version of ffmpeg cannot carry captions.`,
     })
-  return { captions: planCaptions(context, video, rate) }
+  const captions = planCaptions(context, video, rate)
+  return captions && isJoined(context) ? { captions, embedded: 'pieces' } : { captions }
+}
+
+function isJoined({ media }: Pick<PlanContext, 'media'>): boolean {
+  return media.formats.includes('joined')
 }
 
 /** True = carried over; false = removed, which also needs a flag: encoders carry captions by default. */
@@ -62,7 +67,16 @@ function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange
         'No closed captions were seen in the beginning of the source; any that begin later are kept if possible.',
     })
   const reason = captionObstacle(context, video, rate)
-  if (reason === null) return true
+  if (reason === null) {
+    const services = video.captionChannels.filter(isService)
+    if (isJoined(context) && services.length > 0)
+      context.warn({
+        code: 'captions_removed',
+        field: 'closed_captions',
+        message: `The source’s CEA-708 captions (${services.join(', ')}) are left out: of several inputs, only CEA-608 is kept in the video.`,
+      })
+    return true
+  }
   // Removed in any case, because only the beginning was inspected. The warning is given only if captions were found.
   if (video.closedCaptions)
     context.warn({
@@ -77,8 +91,15 @@ function describeChannels(video: VideoStream): string {
   return video.captionChannels.length === 0 ? '' : ` (${video.captionChannels.join(', ')})`
 }
 
-function captionObstacle({ spec, features, media }: PlanContext, video: VideoStream, rate: RateChange): string | null {
-  if (media.formats.includes('joined')) return 'the source is joined from several inputs'
+function isService(channel: string): boolean {
+  return channel.startsWith('SERVICE')
+}
+
+function captionObstacle(context: PlanContext, video: VideoStream, rate: RateChange): string | null {
+  const { spec, features } = context
+  const { captionsNeed } = videoEncodings[spec.videoCodec]
+  const isAble = captionsNeed === null || features[captionsNeed]
+  if (isJoined(context)) return joinedObstacle(context, video, isAble)
   if (rate.rebuilt) return 'the output’s frames are assembled from the source’s fields'
   const sameCadence = sameRatio(rate.from, rate.to) && !video.variableFrameRate
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))
@@ -86,7 +107,14 @@ function captionObstacle({ spec, features, media }: PlanContext, video: VideoStr
     return 'the frame rate changes, which would garble them'
   if (video.severalCaptionMessages && !features.severalCaptionMessages)
     return 'this version of ffmpeg reads only some of them'
-  const { captionsNeed } = videoEncodings[spec.videoCodec]
-  if (captionsNeed !== null && !features[captionsNeed]) return `this ${spec.videoCodec} encoder cannot carry them`
-  return null
+  return isAble ? null : `this ${spec.videoCodec} encoder cannot carry them`
+}
+
+/** Byte pairs of the pieces are read and sent anew (pipeline/join/pieceCaptions.ts), at any frame rate. */
+function joinedObstacle({ spec, media }: PlanContext, video: VideoStream, isAble: boolean): string | null {
+  if (!video.closedCaptions) return 'no input has any'
+  if (video.captionChannels.length > 0 && video.captionChannels.every(isService))
+    return 'of several inputs, only CEA-608 is kept in the video'
+  if (media.durationSeconds === null) return 'an input does not state how long it is'
+  return isAble ? null : `this ${spec.videoCodec} encoder cannot carry them`
 }
