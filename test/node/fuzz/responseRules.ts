@@ -200,7 +200,7 @@ const OF_SHAPE = new Set([
 
 /** Rules between members and of addresses, which no schema expresses, use these codes too. */
 const BEYOND_SHAPE = [
-  { code: /^invalid_value$/, field: /^(?:job\.)?(?:input|logo_url|webhook_url)$/ },
+  { code: /^invalid_value$/, field: /^(?:job\.)?(?:input|logo_url|webhook_url)$|^spend_webhook_url$/ },
   { code: /^(?:required|invalid_value)$/, field: /^(?:job\.)?(?:cloud_credentials\.|bucket_output_path$)/ },
   { code: /^out_of_range$/, field: /\.audio_profiles$/ },
   // For numbers, the document contains only the bounds (scripts/openapi/requestSchemas.ts).

@@ -44,6 +44,7 @@ export class ServiceUnderTest {
     const service = await Service.start({
       TRANSCODER_URLS: transcoder.urls.join(','),
       TRANSCODER_SECRET,
+      USAGE_PRICES: JSON.stringify({ currency: 'EUR', cpu_hour: 1 }),
       ALLOW_PRIVATE_HOSTS: transcoder.urls.map((url) => new URL(url).host).join(','),
       // The running task sends no heartbeat.
       LEASE_SECONDS: '86400',
