@@ -3,7 +3,7 @@
 // sizes come from ffmpeg's trace_headers and ffprobe.
 // Not in charge of: transport streams' own buffers (test/support/mpegts/tstdModel.ts).
 import { runProgram } from '../runProgram.ts'
-import { testFfmpeg } from './media.ts'
+import { ffprobe, testFfmpeg } from './media.ts'
 
 export interface BufferModel {
   /** Bits per second. */
@@ -49,13 +49,13 @@ const LINE = /\] \d+\s+(\w+)(?:\[0\])?\s+[01]+ = (\d+)$/
 
 /** The model that the video of a file signals. Throws where it signals none. */
 export async function readSignalledBuffer(file: string): Promise<SignalledBuffer> {
-  const { ffmpeg, ffprobe } = await testFfmpeg()
+  const { ffmpeg } = await testFfmpeg()
   const entries = 'packet=size:stream=avg_frame_rate,codec_name'
   const [listed, traced] = await Promise.all([
-    runProgram(ffprobe, ['-v', 'error', '-select_streams', 'v:0', '-show_entries', entries, '-of', 'json', file]),
+    ffprobe(['-select_streams', 'v:0', '-show_entries', entries], file),
     runProgram(ffmpeg, `-nostdin -i ${file} -map 0:v:0 -c copy -bsf:v trace_headers -f null -`.split(' ')),
   ])
-  const { packets, streams } = JSON.parse(listed.stdout) as {
+  const { packets, streams } = listed as {
     packets: { size: string }[]
     streams: { avg_frame_rate: string; codec_name: string }[]
   }

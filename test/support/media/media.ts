@@ -152,7 +152,8 @@ export async function readOnce<T>(path: string, key: readonly unknown[], read: (
   return result
 }
 
-async function ffprobe(args: readonly string[], path: string): Promise<unknown> {
+/** The JSON that ffprobe prints. */
+export async function ffprobe(args: readonly string[], path: string): Promise<unknown> {
   const text = await readOnce(path, args, async () => {
     const { ffprobe: program } = await testFfmpeg()
     const words = ['-v', 'error', '-of', 'json', ...args, path]

@@ -58,7 +58,6 @@ async function run(
 
 let files = 0
 async function saved(content: Buffer, name: string): Promise<string> {
-  if (process.env.KEEP608) await writeFile(`/tmp/embed608/kept_${files}_${name}`, content)
   const file = join(fixtures.directory, `${(files += 1)}_${name}`)
   await writeFile(file, content)
   return file
@@ -102,12 +101,16 @@ describe.each(
     3,
   ),
 )('%s in %s at %s frames per second', (codec, container, rate, count) => {
-  test('text and times are those of the file', async (context) => {
+  test('text and times are those of the file', async () => {
     const able = codec !== 'hevc' || (await testFfmpeg()).features.hevcCaptions
-    context.skip(!able, 'this libx265 carries no captions')
     taskApi.source = { bytes: rate === '30000/1001' ? broadcast : await source(rate) }
     const config = { output_container: container, video_codec: codec }
     const objects = await run([[{}, SRT]], config)
+    // Then only a warning says it.
+    if (!able) {
+      expect(codes()).toContainEqual(['captions_not_embedded', 'captions'])
+      return
+    }
     const file = await saved(objects.get(`out/v0.${container}`)!, `v0.${container}`)
     const frames = await frameCaptions(file, CODECS[codec])
     const [num = 0, den = 1] = rate.split('/').map(Number)
