@@ -159,3 +159,6 @@ export const MAX_FOLLOWERS = 20
 
 /** Of an account's spend cap, in the currency. */
 export const MAX_SPEND_CAP = 1_000_000_000
+
+/** The most parts of a divided job. */
+export const MAX_JOB_PARTS = 400

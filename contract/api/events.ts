@@ -76,6 +76,7 @@ export function storedEventOf(
         return { type: 'attempt.evicted', at, ...attempt, ...(event.why ? { why: event.why } : {}) }
       return null
     case 'starting':
+    case 'divided':
       return null
   }
 }

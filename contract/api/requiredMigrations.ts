@@ -20,4 +20,5 @@ export const REQUIRED_MIGRATIONS = [
   '0016_metric_totals.sql',
   '0017_transcoders.sql',
   '0018_usage.sql',
+  '0019_parts.sql',
 ] as const

@@ -4,7 +4,16 @@
 import type { JobError } from '../errors.ts'
 import { jobErrorPolicies, type JobErrorCode } from '../errorCodes.ts'
 
-export type TaskState = 'queued' | 'starting' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
+/** divided = the parts of the job are at work or waiting; their results are put together by a later attempt. */
+export type TaskState =
+  | 'queued'
+  | 'starting'
+  | 'running'
+  | 'divided'
+  | 'committing'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
 export type JobState = 'queued' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
 
 /** Whether a state is final. */
@@ -12,14 +21,18 @@ export const terminal: Readonly<Record<TaskState, boolean>> = {
   queued: false,
   starting: false,
   running: false,
+  divided: false,
   committing: false,
   completed: true,
   failed: true,
   cancelled: true,
 }
 
-/** plan = a dry run. It writes no outputs, so it has nothing to commit. */
-export type TaskKind = 'transcode' | 'plan'
+/**
+ * plan = a dry run. It writes no outputs, so it has nothing to commit. part = one part of a divided job. The state of the
+ * job follows its main task only, which is of one of the other kinds.
+ */
+export type TaskKind = 'transcode' | 'plan' | 'part'
 
 /** The part of a task that transitions read and write. */
 export interface TaskLifecycle {
@@ -37,6 +50,8 @@ export interface TaskLifecycle {
   evicted: number
   /** Failed starts in a row; 0 once a transcoder has asked for the task. */
   starts_failed: number
+  /** Of a main task: how many parts its job was divided into; 0 = it was not. */
+  parts: number
 }
 
 /**
@@ -77,6 +92,14 @@ export type TaskEvent =
   | { type: 'evicted'; attempt: number; why?: string | undefined }
   | { type: 'attempt_failed'; attempt: number; error: JobError }
   | { type: 'finish'; attempt: number }
+  /** The job is divided: the parts do the rest, and the slot is free for them. */
+  | { type: 'divide'; attempt: number; parts: number }
+  /** A part has stored its result. */
+  | { type: 'delivered'; attempt: number }
+  /** Of a main task: all its parts are completed. */
+  | { type: 'parts_done' }
+  /** Of a main task: one of its parts failed for good. */
+  | { type: 'part_failed'; error: JobError }
   /** A dry run has delivered its estimate. */
   | { type: 'planned'; attempt: number }
   | { type: 'committed'; attempt: number }
@@ -94,8 +117,14 @@ export type SideEffect =
   | 'schedule'
   /** Stop the transcoder now, without waiting for its next heartbeat. */
   | 'stop_transcoder'
-  /** Abort uploads and delete the live progress. */
+  /** Abort uploads and delete the live progress. Of a main task: those of its parts too. */
   | 'clean_up'
+  /** Add the parts of the job to the queue. */
+  | 'insert_parts'
+  /** End the parts that have not ended, and free their slots. */
+  | 'cancel_parts'
+  /** The main task may be able to go on, or has to fail. */
+  | 'check_main'
 
 export type Transition =
   | { ok: true; next: TaskLifecycle; effects: SideEffect[]; error: JobError | null; delayMs: number }
@@ -155,9 +184,7 @@ function loseAttempt(lifecycle: TaskLifecycle, error: JobError, share: number | 
   const isFurther = share !== null && furthest !== null && share >= furthest + PROGRESS_STEP
   const excused = lifecycle.excused + (isFurther ? 1 : 0)
   const change = { lost, excused, furthest: share === null ? furthest : Math.max(furthest ?? 0, share) }
-  if (lost - excused >= MAX_LOST_ATTEMPTS) {
-    return acceptTransition(lifecycle, { ...change, state: 'failed' }, ['release_slot', 'clean_up', 'schedule'], error)
-  }
+  if (lost - excused >= MAX_LOST_ATTEMPTS) return fail({ ...lifecycle, ...change }, error)
   return acceptTransition(
     lifecycle,
     { ...change, state: 'queued' },
@@ -165,6 +192,21 @@ function loseAttempt(lifecycle: TaskLifecycle, error: JobError, share: number | 
     null,
     retryDelayMs(lost, error),
   )
+}
+
+/** The end of an attempt and of its task. What a part stored is removed with the job, whose main task fails with it. */
+function fail(lifecycle: TaskLifecycle, error: JobError): Transition {
+  const after: SideEffect[] = lifecycle.kind === 'part' ? ['check_main'] : ['clean_up']
+  return acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', ...after, 'schedule'], error)
+}
+
+/** What ends an attempt from outside, by the state that it is in. */
+function endFromOutside({ kind, state }: TaskLifecycle): SideEffect[] {
+  if (state === 'queued') return kind === 'part' ? [] : ['clean_up']
+  if (state === 'divided') return ['cancel_parts', 'clean_up', 'schedule']
+  return kind === 'part'
+    ? ['release_slot', 'stop_transcoder', 'schedule']
+    : ['release_slot', 'stop_transcoder', 'clean_up', 'schedule']
 }
 
 /** Nothing ran: not a lost attempt. */
@@ -196,6 +238,7 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
     const repeated =
       (event.type === 'committed' && lifecycle.state === 'completed') ||
       (event.type === (lifecycle.kind === 'plan' ? 'planned' : 'finish') && lifecycle.state === 'completed') ||
+      (event.type === 'delivered' && lifecycle.kind === 'part' && lifecycle.state === 'completed') ||
       (event.type === 'cancel' && lifecycle.state === 'cancelled')
     return refuseTransition(repeated ? 'same' : 'terminal')
   }
@@ -226,8 +269,29 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
     case 'attempt_failed':
       if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
       return jobErrorPolicies[event.error.code].permanent
-        ? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'clean_up', 'schedule'], event.error)
+        ? fail(lifecycle, event.error)
         : loseAttempt(lifecycle, event.error)
+    case 'divide':
+      if (lifecycle.state === 'divided') return refuseTransition('same')
+      // The parts of an earlier division are completed: they are put together, not made again.
+      return lifecycle.state === 'running' && lifecycle.kind === 'transcode' && lifecycle.parts === 0
+        ? acceptTransition(lifecycle, { state: 'divided', parts: event.parts }, [
+            'release_slot',
+            'insert_parts',
+            'schedule',
+          ])
+        : refuseTransition('impossible')
+    case 'delivered':
+      return lifecycle.state === 'running' && lifecycle.kind === 'part'
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'check_main', 'schedule'])
+        : refuseTransition('impossible')
+    case 'parts_done':
+      if (lifecycle.state === 'divided') return acceptTransition(lifecycle, { state: 'queued' }, ['schedule'])
+      return refuseTransition(lifecycle.parts > 0 ? 'same' : 'impossible')
+    case 'part_failed':
+      return lifecycle.state === 'divided'
+        ? acceptTransition(lifecycle, { state: 'failed' }, ['cancel_parts', 'clean_up', 'schedule'], event.error)
+        : refuseTransition('impossible')
     case 'finish':
       if (lifecycle.state === 'committing') return refuseTransition('same')
       return lifecycle.state === 'running' && lifecycle.kind === 'transcode'
@@ -248,25 +312,22 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
     case 'cancel':
       // Cancel or commit: the first of the two writes wins (I9).
       if (lifecycle.state === 'committing') return refuseTransition('impossible')
-      return acceptTransition(
-        lifecycle,
-        { state: 'cancelled' },
-        lifecycle.state === 'queued' ? ['clean_up'] : ['release_slot', 'stop_transcoder', 'clean_up', 'schedule'],
-      )
+      return acceptTransition(lifecycle, { state: 'cancelled' }, endFromOutside(lifecycle))
     case 'deadline':
       if (lifecycle.state === 'committing') return refuseTransition('impossible')
-      return acceptTransition(
-        lifecycle,
-        { state: 'failed' },
-        lifecycle.state === 'queued' ? ['clean_up'] : ['release_slot', 'stop_transcoder', 'clean_up', 'schedule'],
-        { code: 'deadline_exceeded', message: 'The job did not finish before its deadline.' },
-      )
+      return acceptTransition(lifecycle, { state: 'failed' }, endFromOutside(lifecycle), {
+        code: 'deadline_exceeded',
+        message: 'The job did not finish before its deadline.',
+      })
   }
 }
 
 /**
- * The state of a job that has a single task. When the task waits again after a lost attempt, the job is queued again.
+ * The state of a job, by its main task. When the task waits again after a lost attempt, the job is queued again, unless
+ * its parts have done their work already.
  */
-export function jobState(task: TaskState): JobState {
-  return task === 'starting' ? 'queued' : task
+export function jobState({ state, parts }: Pick<TaskLifecycle, 'state' | 'parts'>): JobState {
+  if (state === 'divided') return 'running'
+  if (state === 'starting' || state === 'queued') return parts > 0 ? 'running' : 'queued'
+  return state
 }

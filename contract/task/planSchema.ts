@@ -8,7 +8,7 @@ import { CAPTION_FORMATS, CHANNELS_608, LANGUAGE_TAG } from '../captions.ts'
 import { CAPTION_LABEL_CHARACTERS, CAPTIONS } from '../limits.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
 import { PREVIEW_FORMATS, STILL_FORMATS, WAVEFORM_FORMATS } from '../job/requestSchema.ts'
-import { INPUTS, MAX_STILLS, STILLS } from '../limits.ts'
+import { INPUTS, MAX_JOB_PARTS, MAX_STILLS, STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
 const count = z.number().check(z.int(), z.gte(0), z.lte(1e15))
@@ -265,6 +265,14 @@ export const taskPlanSchema = z.object({
   ),
   cut: z.optional(cut),
   join: z.optional(join),
+  division: z.optional(
+    z.nullable(
+      z.object({
+        chunks: z.array(count).check(z.minLength(2), z.maxLength(MAX_JOB_PARTS)),
+        rateFactors: z.optional(z.array(z.nullable(z.number().check(z.gte(0), z.lte(51)))).check(z.maxLength(64))),
+      }),
+    ),
+  ),
   packaging: z.nullable(packaging),
   durationSeconds: seconds,
   sourceAudio: z.array(count),

@@ -7,7 +7,7 @@ import type { JobConfig } from '../job/jobConfig.ts'
 import type { TaskKind } from './lifecycle.ts'
 import { taskPlanSchema } from './planSchema.ts'
 import type { JobSpec } from '../job/jobSpec.ts'
-import { MAX_STILLS } from '../limits.ts'
+import { MAX_JOB_PARTS, MAX_STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
 /**
@@ -15,7 +15,7 @@ import { warningCode } from '../warningCodes.ts'
  * transcoder that knows something new. A transcoder refuses `POST /run` with another number (400 `protocol_mismatch`),
  * and the task waits until a newer transcoder is available.
  */
-export const TASK_PROTOCOL = 6
+export const TASK_PROTOCOL = 7
 
 /** Largest body of one request to the task API, in bytes (a Worker accepts 100 MB on the lowest plan). */
 export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024
@@ -73,7 +73,15 @@ export interface TaskDescription {
     log: boolean
     /** Tracks of the source's text subtitles (`captions/sub_0/…`). */
     subtitles?: boolean
+    /** `POST /task/:id/divide`: the most parts that the job may have. Missing = it cannot be divided. */
+    parts?: number
   }
+  /** Of a divided job: which part this attempt makes, from 0. It ends with `/deliver`. */
+  part?: { index: number }
+  /** The job is divided, and all its parts are stored: this attempt puts them together. `parts`: how many. */
+  assemble?: { parts: number }
+  /** Milliseconds between heartbeats; missing = HEARTBEAT_MS. */
+  heartbeat_ms?: number
 }
 
 /** Progress of an attempt. Fractions are 0…1 and never decrease within an attempt. */
@@ -120,6 +128,38 @@ const warning = z.object({
   field: z.optional(z.string().check(z.maxLength(200))),
   message: z.string().check(z.maxLength(2000)),
 })
+
+/** Of the attempts at parts: 300 of one job report to one Durable Object. */
+export const PART_HEARTBEAT_MS = 5000
+
+/**
+ * `POST /task/:id/divide`, after the plan was stored (its member `division`): the job continues as parts, and this
+ * attempt has ended. A later attempt puts them together (`TaskDescription.assemble`).
+ */
+export const dividePostSchema = z.object({
+  parts: z.number().check(z.int(), z.gte(2), z.lte(MAX_JOB_PARTS)),
+})
+export type DividePost = z.infer<typeof dividePostSchema>
+
+/** Largest result of a part, in bytes of JSON. */
+export const MAX_PART_RECORD_BYTES = 16 * 1024 * 1024
+
+/** `POST /task/:id/deliver`: the result of a part. Its objects stay, and belong to the job. */
+export const deliverPostSchema = z.object({
+  /** Passed on unchanged (`partRecordPath`), so only the transcoder knows its members. */
+  record: z.record(z.string(), z.unknown()),
+  warnings: z.array(warning).check(z.maxLength(200)),
+  progress: progressPostSchema,
+})
+export type DeliverPost = z.infer<typeof deliverPostSchema>
+
+/**
+ * `GET /task/:id/parts/<index>`: the record of a part of the same job, for the attempt that puts the parts together and for
+ * other parts. 404 `not_found` while the part is not stored.
+ */
+export function partRecordPath(index: number): string {
+  return `/parts/${index}`
+}
 
 /** Size of the plan as JSON. It is stored in one row of D1, which holds 2 MB. */
 export const MAX_PLAN_BYTES = 1_500_000

@@ -180,7 +180,7 @@ export class Ledger {
       ...times,
       ...ends,
     }
-    const losses = { lost: 0, excused: 0, furthest: null, evicted: 0 }
+    const losses = { lost: 0, excused: 0, furthest: null, evicted: 0, main: null, part: null, parts: 0 }
     const counts = { attempt: 0, ...losses, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
     const places = { slot: null, plan: null, lease_until: null, updated_at: now }
     const timeline = JSON.stringify([{ type: 'job.created', at: now }])

@@ -15,6 +15,9 @@ export interface TaskRow extends TaskLifecycle {
   not_before: number
   lease_until: number | null
   updated_at: number
+  /** Of a part: its main task, and its position from 0. */
+  main: string | null
+  part: number | null
   job_id: string
   /** 1 = a webhook is sent at the end. */
   webhook: number
@@ -33,7 +36,7 @@ const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
 const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.excused, tasks.furthest, tasks.evicted, tasks.starts_failed, tasks.slot, tasks.plan,
-  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id, jobs.webhook`
+  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
   return first<CountedTaskRow>(
@@ -176,7 +179,7 @@ export function updateJobFromTask(
     )
     .bind(
       task.job,
-      jobState(next.state),
+      jobState(next),
       now,
       terminal[next.state] ? 1 : 0,
       end.error,

@@ -125,7 +125,7 @@ export async function transitionTask(
       if (effects.includes('cool_down_slot'))
         statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
     }
-    if (jobState(next.state) !== jobState(task.state)) {
+    if (task.main === null && jobState(next) !== jobState(task)) {
       statements.push(
         updateJobFromTask(env.DB, task, next, now, {
           error: transitionResult.error ? JSON.stringify(transitionResult.error) : null,
@@ -137,7 +137,7 @@ export async function transitionTask(
         }),
       )
     }
-    const webhookType = task.webhook !== 0 ? webhookEvent(jobState(next.state)) : null
+    const webhookType = task.webhook !== 0 && task.main === null ? webhookEvent(jobState(next)) : null
     if (webhookType !== null) statements.push(insertWebhook(env.DB, task, next, webhookType, now))
     const results = await env.DB.batch(statements)
     const [changed] = results

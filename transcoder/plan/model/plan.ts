@@ -8,6 +8,7 @@ import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
 import type { AnimatedPreviewSpec, StillsSpec, TsServiceSpec, WaveformSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
+import type { DivisionPlan, PartPlan } from './divisionPlan.ts'
 import type { JoinPlan, PieceVideoPlan } from './joinPlan.ts'
 import type { CutPlan, SourceReadingPlan } from './sourceReadingPlan.ts'
 import type { FieldPlan, SourceVideo, VideoPlan } from './videoPlan.ts'
@@ -346,6 +347,10 @@ export interface Plan extends SourceReadingPlan {
   engine?: { version: string; build: string; features: Record<string, boolean> } | undefined
   /** The pieces that the source is joined from; missing = it is one file. */
   join?: JoinPlan | undefined
+  /** null or missing = one task makes the whole job. */
+  division?: DivisionPlan | null | undefined
+  /** Of the derived plan of one part; missing = the whole job. */
+  part?: PartPlan | undefined
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null
   /** Duration of the longest output in seconds; null where the source does not state it. */

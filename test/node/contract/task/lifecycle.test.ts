@@ -18,6 +18,7 @@ const life = (state: TaskState, change: Partial<TaskLifecycle> = {}): TaskLifecy
   attempt: 3,
   lost: 1,
   excused: 0,
+  parts: 0,
   furthest: 0,
   evicted: 0,
   starts_failed: 0,
@@ -279,7 +280,7 @@ test('repeated events are distinguished from invalid ones', () => {
 })
 
 test('the job mirrors its task; a start that is not confirmed is still waiting', () => {
-  expect(states.map(jobState)).toEqual([
+  expect(states.map((state) => jobState({ state, parts: 0 }))).toEqual([
     'queued',
     'queued',
     'running',

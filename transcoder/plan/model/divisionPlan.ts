@@ -1,0 +1,21 @@
+// In charge of: how a job is divided into parts, and what one part makes.
+// Not in charge of: choosing it (plan/division/), the plan of one part (plan/division/partPlan.ts).
+
+/**
+ * The parts of a divided job. A chunk is a range of the output's video, of whole segments, which one task encodes for all
+ * renditions. One more part makes everything else: audio, captions, thumbnails.
+ */
+export interface DivisionPlan {
+  /**
+   * The first full segment of each chunk, counted from 0 on the regular grid (multiples of `segmentFrames`; splice points
+   * do not count). Ascending, the first is 0. A chunk ends where the next one begins, the last one with the source.
+   */
+  chunks: number[]
+  /** Constant rate factor of each rendition's video, in place of an average bitrate; null = as without division. */
+  rateFactors?: (number | null)[] | undefined
+}
+
+/** What one part makes. Derived from the plan (plan/division/partPlan.ts), never stored. */
+export type PartPlan =
+  /** `from`, `to`: as in `chunks`; null = to the end of the source. */
+  { kind: 'chunk'; chunk: number; from: number; to: number | null } | { kind: 'rest' }
