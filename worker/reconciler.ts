@@ -17,6 +17,7 @@ import {
 } from './db/jobRetention.ts'
 import { listOverdueJobs } from './db/jobs.ts'
 import { deleteExpiredShares } from './db/shares.ts'
+import { listOrphanedParts, listSettledMains } from './db/parts.ts'
 import { listUnattendedTasks } from './db/tasks.ts'
 import { listAccountsWithOverdueNotices } from './db/spendNotices.ts'
 import { deleteSilentTranscoders } from './db/transcoders.ts'
@@ -24,6 +25,7 @@ import { listOverdueWebhooks } from './db/webhooks.ts'
 import { deleteExpiredUploadTokens } from './db/uploadTokens.ts'
 import { deleteUpload, listExpiredUploads } from './db/uploads.ts'
 import { assignSlots, type StartMessage } from './scheduler/assignSlots.ts'
+import { checkMain, endParts } from './scheduler/partEffects.ts'
 import { deletePrefix, purgeJob } from './jobs/purgeJob.ts'
 import { ownPrefix } from './storage/keyBelow.ts'
 import { resumableUpload } from './uploads/tus/resumableUpload.ts'
@@ -46,6 +48,9 @@ export async function reconcile(env: Env): Promise<void> {
   for (const overdue of await listOverdueJobs(env.DB, now, BATCH)) {
     await applyEvent(env, { id: overdue.task, jobId: jobIdOfTask(overdue.task) }, { type: 'deadline' })
   }
+  for (const main of await listSettledMains(env.DB, BATCH))
+    await checkMain(env, { id: main.id, jobId: main.job_id }, applyEvent)
+  await endParts(env, await listOrphanedParts(env.DB, BATCH), applyEvent)
   const undelivered: StartMessage[] = []
   for (const task of await listUnattendedTasks(env.DB, now, MESSAGE_TIMEOUT_MS, MONITOR_SILENCE_MS, BATCH)) {
     if (task.state !== 'starting') {

@@ -45,7 +45,7 @@ export interface Change {
 const MANY = 1000
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
-  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline FROM tasks ORDER BY job`,
+  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, main, part, parts FROM tasks ORDER BY id`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`,
   totals: `SELECT scope, series FROM metric_totals ORDER BY scope`,
@@ -281,6 +281,7 @@ export class Ledger {
       excused,
       furthest,
       evicted,
+      parts,
     ]: [
       string,
       TaskState,
@@ -298,6 +299,7 @@ export class Ledger {
       number,
       number | null,
       number,
+      number,
     ]
   ): Row[] => {
     const task = this.#seen(id, fromState, fromAttempt, fromLost)
@@ -305,7 +307,7 @@ export class Ledger {
     if (!task) return []
     this.#moved = { before: { ...task }, isClaim: false }
     if (starts_failed > task.starts_failed) task.starts_failed_total++
-    Object.assign(task, { state, attempt, lost, excused, furthest, evicted, slot })
+    Object.assign(task, { state, attempt, lost, excused, furthest, evicted, parts, slot })
     Object.assign(task, { not_before, lease_until, updated_at, starts_failed })
     if (event !== null) task.timeline = `${task.timeline.slice(0, -1)},${event}]`
     return [{ id }]

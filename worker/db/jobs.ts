@@ -185,7 +185,7 @@ export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string
     )
 }
 
-/** The job's single task; inserted only if the job was. */
+/** The job's main task; inserted only if the job was. */
 export function insertTask(db: D1Database, job: NewJobRow, task: string, kind: TaskKind): D1PreparedStatement {
   return db
     .prepare(
@@ -231,7 +231,8 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
 
 const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before,
   CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
-const joinTasks = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
+/** Of a divided job: the main task only. */
+const joinTasks = `FROM jobs JOIN tasks ON tasks.job = jobs.id AND tasks.main IS NULL`
 /** Whole rows of jobs with their tasks; a WHERE follows. */
 export const selectJobWithTask = `SELECT jobs.*, ${taskColumns} ${joinTasks}`
 
@@ -239,12 +240,12 @@ export const selectJobWithTask = `SELECT jobs.*, ${taskColumns} ${joinTasks}`
  * How many queued tasks come before this one, read in the same round trip; null for a task that is not queued. The
  * count has a limit: D1 executes one statement at a time, and clients poll their waiting jobs.
  */
-const queuePosition = `CASE WHEN tasks.state = 'queued' THEN (
+const queuePosition = `CASE WHEN tasks.state = 'queued' AND tasks.parts = 0 THEN (
     SELECT COUNT(*) FROM (
-      SELECT 1 FROM tasks AS other WHERE other.state = 'queued' AND other.priority > tasks.priority
+      SELECT 1 FROM tasks AS other WHERE other.state = 'queued' AND other.main IS NULL AND other.priority > tasks.priority
       UNION ALL
       SELECT 1 FROM tasks AS other
-        WHERE other.state = 'queued' AND other.priority = tasks.priority AND other.job < tasks.job
+        WHERE other.state = 'queued' AND other.main IS NULL AND other.priority = tasks.priority AND other.job < tasks.job
       LIMIT ${MAX_QUEUE_POSITION}))
   END AS position`
 
@@ -275,7 +276,7 @@ export async function updateWarnings(db: D1Database, jobId: string, warnings: st
 export async function listOverdueJobs(db: D1Database, now: number, limit: number): Promise<{ task: string }[]> {
   return all<{ task: string }>(
     db,
-    `SELECT tasks.id AS task FROM jobs JOIN tasks ON tasks.job = jobs.id
+    `SELECT tasks.id AS task ${joinTasks}
        WHERE jobs.finished_at IS NULL AND jobs.state IN ('queued', 'running') AND jobs.deadline_at < ?1 LIMIT ?2`,
     [now, limit],
   )

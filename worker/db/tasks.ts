@@ -1,6 +1,7 @@
 // In charge of: the SQL of tasks and slots, one statement per function. Every change of state is one guarded UPDATE: it
 // names the state and attempt that were read, so that a second writer changes nothing.
 // Not in charge of: which change is right (contract/task/lifecycle.ts).
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
 import { all, first } from './statement.ts'
@@ -65,7 +66,7 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
     .prepare(
       `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8,
          starts_failed = ?13, starts_failed_total = starts_failed_total + (?13 > starts_failed),
-         excused = ?14, furthest = ?15, evicted = ?16, ${appendToTimeline('?12')}
+         excused = ?14, furthest = ?15, evicted = ?16, parts = ?17, ${appendToTimeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
        RETURNING id`,
     )
@@ -86,10 +87,14 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
       next.excused,
       next.furthest,
       next.evicted,
+      next.parts,
     )
 }
 
-/** The same for a claim, which also requires a free slot: without one, nothing changes. */
+/**
+ * The same for a claim, which also requires a free slot: without one, nothing changes. A part starts only while its
+ * main task waits for it.
+ */
 export function claimTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
   const { from, next } = change
   return db
@@ -98,6 +103,7 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
        WHERE id = ?1 AND state = ?7 AND attempt = ?8 AND lost = ?9
          AND NOT EXISTS (SELECT 1 FROM slots WHERE k = ?4 AND (task IS NOT NULL OR free_at > ?6))
          AND NOT EXISTS (SELECT 1 FROM slots WHERE task = ?1)
+         AND (main IS NULL OR EXISTS (SELECT 1 FROM tasks AS whole WHERE whole.id = tasks.main AND whole.state = 'divided'))
          AND (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
            < COALESCE((SELECT max_running FROM accounts WHERE accounts.account = tasks.account), 1000000)
        RETURNING id`,
@@ -235,6 +241,9 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<{ k: 
  * waiting task comes after the (n − 1)th of every other account, counting running tasks too; then the account whose
  * last start was longest ago, so that accounts take turns when there is a single slot; then the longest waiting time.
  *
+ * Among an account's own tasks, those of divided jobs come first, of the job with the fewest unfinished parts, so that
+ * what was begun ends before more is begun; its parts in their order. The start of a part is a start of its account.
+ *
  * The waiting time of a task that was returned to the queue starts anew, and its account counts as served until then,
  * so that a task that is lost again and again does not take the turns of others. No account gets more than its
  * `max_running`; its further tasks do not block others.
@@ -242,12 +251,24 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<{ k: 
 export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<TaskRow[]> {
   return all<TaskRow>(
     db,
-    `WITH waiting AS (
+    `WITH begun AS (
+         SELECT part.main, SUM(part.state <> 'completed') AS unfinished,
+           MAX(CASE WHEN part.attempt > 0 THEN part.updated_at ELSE 0 END) AS served
+         FROM tasks AS part JOIN tasks AS whole ON whole.id = part.main
+         WHERE part.main IN (SELECT main FROM tasks WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
+         GROUP BY part.main
+       ), candidates AS (
+         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, tasks.updated_at, tasks.job, tasks.part,
+           CASE WHEN tasks.parts > 0 THEN 0 ELSE COALESCE(begun.unfinished, ${MAX_JOB_PARTS + 1}) END AS remaining,
+           MAX(CASE WHEN tasks.attempt > 0 AND tasks.parts = 0 THEN tasks.updated_at ELSE 0 END, COALESCE(begun.served, 0)) AS served
+         FROM tasks LEFT JOIN begun ON begun.main = tasks.main
+         WHERE tasks.state = 'queued' AND (tasks.main IS NULL OR begun.main IS NOT NULL)
+       ), waiting AS (
          SELECT id, account, not_before,
-           ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY updated_at, job) AS place,
-           ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, updated_at, job) AS nth,
-           MAX(CASE WHEN attempt > 0 THEN updated_at ELSE 0 END) OVER (PARTITION BY account) AS given_back
-         FROM tasks WHERE state = 'queued'
+           ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY remaining, updated_at, job, part) AS place,
+           ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, remaining, updated_at, job, part) AS nth,
+           MAX(served) OVER (PARTITION BY account) AS given_back
+         FROM candidates
        ), shares AS (
          SELECT owner.account, COALESCE(accounts.weight, 1) AS weight, accounts.max_running,
            (SELECT COUNT(*) FROM slots WHERE slots.account = owner.account) AS busy,
@@ -258,7 +279,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
        SELECT ${columns} FROM waiting JOIN shares ON shares.account = waiting.account
          JOIN tasks ON tasks.id = waiting.id JOIN jobs ON jobs.id = tasks.job
        WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
-       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), tasks.updated_at, tasks.job
+       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), tasks.updated_at, tasks.job, tasks.part
        LIMIT ?2`,
     [now, limit],
   )
@@ -275,7 +296,7 @@ export async function listUnattendedTasks(
   return all<Pick<TaskRow, 'id' | 'job_id' | 'attempt' | 'state' | 'lease_until'>>(
     db,
     `SELECT tasks.id, jobs.job_id, tasks.attempt, tasks.state, tasks.lease_until FROM tasks JOIN jobs ON jobs.id = tasks.job
-       WHERE tasks.state IN ('starting', 'running', 'committing')
+       WHERE tasks.state IN ('starting', 'running', 'divided', 'committing')
          AND tasks.updated_at < CASE tasks.state WHEN 'starting' THEN ?1 ELSE ?2 END
        LIMIT ?3`,
     [now - startMs, now - quietMs, limit],
@@ -289,7 +310,7 @@ export async function findTimeline(
 ): Promise<{ timeline: StoredEvent[]; finished_at: number | null } | null> {
   const row = await first<{ timeline: string; finished_at: number | null }>(
     db,
-    `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN tasks ON tasks.job = jobs.id
+    `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN tasks ON tasks.job = jobs.id AND tasks.main IS NULL
        WHERE jobs.job_id = ?1 AND jobs.deleted_at IS NULL`,
     [jobId],
   )

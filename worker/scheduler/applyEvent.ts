@@ -8,6 +8,7 @@ import { transitionTask, type TransitionResult, type TransitionOptions } from '.
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 import { assignSlots } from './assignSlots.ts'
+import { checkMain, endOpenParts } from './partEffects.ts'
 import { noticesOf } from './webhookOwner.ts'
 
 /** What a transition needs of the job's monitor. When the monitor is the caller, it passes itself. */
@@ -54,12 +55,16 @@ export async function applyEvent(
     waitUntil(logFailure(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt)))
   }
   if (result.dueAt !== null) await logFailure(monitor.wakeAt(result.dueAt))
+  if (result.effects.includes('cancel_parts')) await logFailure(endOpenParts(env, task.id, applyEvent))
+  if (result.effects.includes('check_main') && result.task.main !== null)
+    await logFailure(checkMain(env, { id: result.task.main, jobId: task.jobId }, applyEvent))
   if (result.effects.includes('clean_up') && result.next.attempt > 0) await logFailure(monitor.cleanUp())
-  if (result.task.webhook !== 0 && terminal[result.next.state]) {
+  if (result.task.webhook !== 0 && result.task.main === null && terminal[result.next.state]) {
     await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))
   }
   if (result.spendNotices) await logFailure(scheduleSpendNotices(env, result.task.account))
-  if (result.timelineChanged) await logFailure(monitor.notifyListeners())
+  // Only the events of the main task are public.
+  if (result.timelineChanged && result.task.main === null) await logFailure(monitor.notifyListeners())
   if (result.effects.includes('schedule')) await logFailure(assignSlots(env))
   log[result.next.state === 'failed' ? 'warn' : 'info'](event.type, {
     job: task.jobId,

@@ -11,6 +11,7 @@ import {
 } from '#contract/task/lifecycle.ts'
 import { webhookEvent } from '#contract/api/webhookMessage.ts'
 import { addTotalsIfChanged } from '../db/metricTotals.ts'
+import { cancelWaitingParts, insertParts } from '../db/parts.ts'
 import { insertSpendNotices } from '../db/spendNotices.ts'
 import { addUsageIfChanged } from '../db/usage.ts'
 import { insertWebhook } from '../db/webhooks.ts'
@@ -125,6 +126,8 @@ export async function transitionTask(
       if (effects.includes('cool_down_slot'))
         statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
     }
+    if (effects.includes('insert_parts')) statements.push(insertParts(env.DB, id, task.attempt, next.parts, now))
+    if (effects.includes('cancel_parts')) statements.push(cancelWaitingParts(env.DB, id, now))
     if (task.main === null && jobState(next) !== jobState(task)) {
       statements.push(
         updateJobFromTask(env.DB, task, next, now, {

@@ -11,7 +11,16 @@ import {
   transition,
 } from '#contract/task/lifecycle.ts'
 
-const states: TaskState[] = ['queued', 'starting', 'running', 'committing', 'completed', 'failed', 'cancelled']
+const states: TaskState[] = [
+  'queued',
+  'starting',
+  'running',
+  'divided',
+  'committing',
+  'completed',
+  'failed',
+  'cancelled',
+]
 const life = (state: TaskState, change: Partial<TaskLifecycle> = {}): TaskLifecycle => ({
   kind: 'transcode',
   state,
@@ -36,6 +45,10 @@ const events: TaskEvent[] = [
   { type: 'attempt_failed', attempt: 3, error: permanent },
   { type: 'finish', attempt: 3 },
   { type: 'planned', attempt: 3 },
+  { type: 'divide', attempt: 3, parts: 5 },
+  { type: 'delivered', attempt: 3 },
+  { type: 'parts_done' },
+  { type: 'part_failed', error: permanent },
   { type: 'committed', attempt: 3 },
   { type: 'commit_failed', attempt: 3, error: permanent },
   { type: 'cancel' },
@@ -45,18 +58,22 @@ const events: TaskEvent[] = [
 describe('which event moves a task from which state', () => {
   // Rows: events; columns: the states above. A dash is a refusal.
   test.each([
-    ['claim', 'starting - - - - - -'],
-    ['start_failed', '- queued - - - - -'],
-    ['started', '- running - - - - -'],
-    ['lost', '- queued queued - - - -'],
-    ['evicted', '- queued queued - - - -'],
-    ['attempt_failed', '- failed failed - - - -'],
-    ['finish', '- - committing - - - -'],
-    ['planned', '- - - - - - -'],
-    ['committed', '- - - completed - - -'],
-    ['commit_failed', '- - - failed - - -'],
-    ['cancel', 'cancelled cancelled cancelled - - - -'],
-    ['deadline', 'failed failed failed - - - -'],
+    ['claim', 'starting - - - - - - -'],
+    ['start_failed', '- queued - - - - - -'],
+    ['started', '- running - - - - - -'],
+    ['lost', '- queued queued - - - - -'],
+    ['evicted', '- queued queued - - - - -'],
+    ['attempt_failed', '- failed failed - - - - -'],
+    ['finish', '- - committing - - - - -'],
+    ['planned', '- - - - - - - -'],
+    ['divide', '- - divided - - - - -'],
+    ['delivered', '- - - - - - - -'],
+    ['parts_done', '- - - queued - - - -'],
+    ['part_failed', '- - - failed - - - -'],
+    ['committed', '- - - - completed - - -'],
+    ['commit_failed', '- - - - failed - - -'],
+    ['cancel', 'cancelled cancelled cancelled cancelled - - - -'],
+    ['deadline', 'failed failed failed failed - - - -'],
   ])('%s: %s', (type, row) => {
     const event = events.find((candidate) => candidate.type === type)!
     const got = states.map((state) => {
@@ -77,15 +94,93 @@ test('a dry run ends with its plan, in one step, and has nothing to commit', () 
       )
       return decided.ok ? decided.next.state : '-'
     })
-  expect(got('planned').join(' ')).toBe('- - completed - - - -')
-  expect(got('finish').join(' ')).toBe('- - - - - - -')
-  expect(got('lost').join(' ')).toBe('- queued queued - - - -')
-  expect(got('cancel').join(' ')).toBe('cancelled cancelled cancelled - - - -')
+  expect(got('planned').join(' ')).toBe('- - completed - - - - -')
+  expect(got('finish').join(' ')).toBe('- - - - - - - -')
+  expect(got('divide').join(' ')).toBe('- - - - - - - -')
+  expect(got('lost').join(' ')).toBe('- queued queued - - - - -')
+  expect(got('cancel').join(' ')).toBe('cancelled cancelled cancelled cancelled - - - -')
   expect(transition(plan('running'), { type: 'planned', attempt: 3 })).toMatchObject({
     effects: ['release_slot', 'clean_up', 'schedule'],
   })
   expect(transition(plan('running'), { type: 'planned', attempt: 2 })).toEqual({ ok: false, refusal: 'stale' })
   expect(transition(plan('completed'), { type: 'planned', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
+})
+
+describe('a divided job', () => {
+  const part = (state: TaskState, change: Partial<TaskLifecycle> = {}) => life(state, { kind: 'part', ...change })
+
+  test('the attempt that divides it frees its slot; a part that is stored, or failed for good, looks at the main task', () => {
+    expect(transition(life('running'), { type: 'divide', attempt: 3, parts: 5 })).toMatchObject({
+      next: { state: 'divided', attempt: 3, parts: 5 },
+      effects: ['release_slot', 'insert_parts', 'schedule'],
+    })
+    expect(transition(part('running'), { type: 'delivered', attempt: 3 })).toMatchObject({
+      next: { state: 'completed' },
+      effects: ['release_slot', 'check_main', 'schedule'],
+    })
+    expect(transition(part('running'), { type: 'attempt_failed', attempt: 3, error: permanent })).toMatchObject({
+      next: { state: 'failed' },
+      effects: ['release_slot', 'check_main', 'schedule'],
+      error: permanent,
+    })
+    expect(
+      transition(part('running', { lost: MAX_LOST_ATTEMPTS - 1 }), { type: 'lost', attempt: 3, ranMs: 0, share: 0 }),
+    ).toMatchObject({ next: { state: 'failed' }, effects: ['release_slot', 'check_main', 'schedule'] })
+  })
+
+  test('a part ends by its delivery only, and divides nothing', () => {
+    for (const event of [
+      { type: 'finish', attempt: 3 },
+      { type: 'planned', attempt: 3 },
+      { type: 'divide', attempt: 3, parts: 5 },
+      { type: 'parts_done' },
+    ] as const)
+      expect(transition(part('running'), event), event.type).toEqual({ ok: false, refusal: 'impossible' })
+    expect(transition(part('completed'), { type: 'delivered', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
+    expect(transition(part('running'), { type: 'delivered', attempt: 2 })).toEqual({ ok: false, refusal: 'stale' })
+  })
+
+  test('it is divided once: the attempt after its parts puts them together, also after it was lost', () => {
+    expect(transition(life('divided', { parts: 5 }), { type: 'divide', attempt: 3, parts: 5 })).toEqual({
+      ok: false,
+      refusal: 'same',
+    })
+    expect(transition(life('divided', { parts: 5 }), { type: 'parts_done' })).toMatchObject({
+      next: { state: 'queued', parts: 5 },
+      effects: ['schedule'],
+    })
+    const assembling = life('running', { parts: 5 })
+    expect(transition(assembling, { type: 'divide', attempt: 3, parts: 5 })).toEqual({
+      ok: false,
+      refusal: 'impossible',
+    })
+    expect(transition(assembling, { type: 'parts_done' })).toEqual({ ok: false, refusal: 'same' })
+    expect(loseAt(assembling, 0)).toMatchObject({ state: 'queued', parts: 5 })
+  })
+
+  test.each([
+    [{ type: 'cancel' }, 'cancelled'],
+    [{ type: 'deadline' }, 'failed'],
+    [{ type: 'part_failed', error: permanent }, 'failed'],
+  ] as const)('%o ends its parts with it', (event, state) => {
+    expect(transition(life('divided', { parts: 5 }), event)).toMatchObject({
+      next: { state },
+      effects: ['cancel_parts', 'clean_up', 'schedule'],
+    })
+  })
+
+  test('the end of a part frees its slot and removes nothing: the main task does that', () => {
+    const ends = (['queued', 'starting', 'running'] as const).map((state) =>
+      transition(part(state), { type: 'cancel' }),
+    )
+    const stops = { effects: ['release_slot', 'stop_transcoder', 'schedule'] }
+    expect(ends).toMatchObject([{ effects: [] }, stops, stops])
+  })
+
+  test('its job runs until its parts are put together', () => {
+    const seen = states.slice(0, 5).map((state) => jobState({ state, parts: 5 }))
+    expect(seen).toEqual(['running', 'running', 'running', 'running', 'committing'])
+  })
 })
 
 test('terminal states never change, whatever comes (I2)', () => {
@@ -283,6 +378,7 @@ test('the job mirrors its task; a start that is not confirmed is still waiting',
   expect(states.map((state) => jobState({ state, parts: 0 }))).toEqual([
     'queued',
     'queued',
+    'running',
     'running',
     'committing',
     'completed',

@@ -1,0 +1,107 @@
+// In charge of: the SQL of the parts of a divided job, one statement per function.
+// Not in charge of: what follows from their states (scheduler/partEffects.ts), the change of one task (tasks.ts).
+import type { JobError } from '#contract/errors.ts'
+import type { TaskEvent } from '#contract/task/lifecycle.ts'
+import { MAIN_TASK } from '#contract/task/taskId.ts'
+import { all, first } from './statement.ts'
+
+export interface PartRef {
+  id: string
+  job_id: string
+}
+
+/** Of a main task: it has ended. Its parts have no more use, and none may start. */
+const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`
+
+/**
+ * In one batch after `updateTask`: has no effect unless the main task is now divided by that attempt. A repeated
+ * message adds nothing, since the ids are given.
+ */
+export function insertParts(
+  db: D1Database,
+  main: string,
+  attempt: number,
+  parts: number,
+  now: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline, main, part)
+       WITH RECURSIVE numbers (part) AS (SELECT 0 UNION ALL SELECT part + 1 FROM numbers WHERE part + 1 < ?3)
+       SELECT jobs.job_id || '-' || (numbers.part + ${MAIN_TASK + 1}), jobs.id, whole.account, 'part', 'queued', whole.priority, 0, ?4,
+         json_array(json_object('type', 'job.created', 'at', ?4)), whole.id, numbers.part
+         FROM tasks AS whole JOIN jobs ON jobs.id = whole.job JOIN numbers
+         WHERE whole.id = ?1 AND whole.attempt = ?2 AND whole.state = 'divided'
+       ON CONFLICT (id) DO NOTHING`,
+    )
+    .bind(main, attempt, parts, now)
+}
+
+/**
+ * In one batch after `updateTask`: once the main task has ended, none of its waiting parts starts. Those at work are
+ * ended one by one, because each may have used something that counts.
+ */
+export function cancelWaitingParts(db: D1Database, main: string, now: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE tasks SET state = 'cancelled', updated_at = ?2
+       WHERE main = ?1 AND state = 'queued'
+         AND EXISTS (SELECT 1 FROM tasks AS whole WHERE whole.id = ?1 AND ${hasEnded('whole')})`,
+    )
+    .bind(main, now)
+}
+
+/** Parts that have not ended. */
+export function listOpenParts(db: D1Database, main: string): Promise<PartRef[]> {
+  return all<PartRef>(
+    db,
+    `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
+       WHERE tasks.main = ?1 AND tasks.state IN ('queued', 'starting', 'running') ORDER BY tasks.part`,
+    [main],
+  )
+}
+
+/** What the states of its parts mean for a divided main task; null = the parts are not done yet. */
+export async function findEventOfParts(db: D1Database, main: string): Promise<TaskEvent | null> {
+  const row = await first<{ parts: number; completed: number; failed: number; error: string | null }>(
+    db,
+    `SELECT whole.parts, SUM(tasks.state = 'completed') AS completed, SUM(tasks.state = 'failed') AS failed,
+         MAX(CASE WHEN tasks.state = 'failed' THEN json_extract(tasks.timeline, '$[#-1].error') END) AS error
+       FROM tasks AS whole JOIN tasks ON tasks.main = whole.id
+       WHERE whole.id = ?1 AND whole.state = 'divided' GROUP BY whole.id`,
+    [main],
+  )
+  if (row === null) return null
+  if (row.failed > 0) {
+    const error = row.error === null ? null : (JSON.parse(row.error) as JobError)
+    return { type: 'part_failed', error: error ?? { code: 'internal', message: 'A part of the job failed.' } }
+  }
+  return row.completed === row.parts ? { type: 'parts_done' } : null
+}
+
+/** Divided main tasks that could go on or have to fail: the request that ended their last part died before it said so. */
+export function listSettledMains(db: D1Database, limit: number): Promise<PartRef[]> {
+  return all<PartRef>(
+    db,
+    `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
+       WHERE tasks.state IN ('starting', 'running', 'divided', 'committing') AND tasks.state = 'divided'
+         AND (NOT EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.state <> 'completed')
+           OR EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.state = 'failed'))
+       LIMIT ?1`,
+    [limit],
+  )
+}
+
+/** Parts that outlived their main task: the request that ended it died before it ended them, or they were given back. */
+export function listOrphanedParts(db: D1Database, limit: number): Promise<PartRef[]> {
+  const orphans = (states: string) =>
+    `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
+       JOIN tasks AS whole ON whole.id = tasks.main
+       WHERE ${states} AND tasks.main IS NOT NULL AND ${hasEnded('whole')}`
+  return all<PartRef>(
+    db,
+    `${orphans(`tasks.state = 'queued'`)} UNION ALL
+     ${orphans(`tasks.state IN ('starting', 'running', 'divided', 'committing')`)} LIMIT ?1`,
+    [limit],
+  )
+}
