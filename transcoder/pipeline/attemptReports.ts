@@ -1,7 +1,7 @@
 // In charge of: what an attempt sends besides its outputs: the source report, a preview image, the media facts of the
 // outputs, the log. No job depends on any of these.
 // Not in charge of: their content (plan/estimate/sourceReport.ts, sourcePreview.ts, outputAnalysis/, jobLog.ts), the
-// result of the attempt (runTask.ts).
+// result of the attempt (transcodeResult.ts).
 import { stat } from 'node:fs/promises'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { mediaFactsSchema } from '#contract/task/reportSchemas.ts'

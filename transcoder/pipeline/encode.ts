@@ -1,5 +1,5 @@
 // In charge of: one run of ffmpeg with its outputs uploaded while it runs, and the checks that they are complete.
-// Not in charge of: the steps before and after (runTask.ts).
+// Not in charge of: the steps before and after (transcode.ts).
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'

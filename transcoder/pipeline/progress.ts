@@ -119,14 +119,14 @@ export interface HeartbeatHandlers {
   onTimeout(): void
 }
 
-/** Posts the progress every second from now on, whatever the run is doing. Returns a function that stops it. */
+/** Posts the progress from now on, whatever the run is doing. Returns a function that stops it. */
 export function startHeartbeat(
   post: (body: ProgressPost) => Promise<ProgressReply>,
   progress: ProgressTracker,
   handlers: HeartbeatHandlers,
-  options: { everyMs?: number; timeoutMs?: number; now?: () => number } = {},
+  options: { everyMs?: () => number; timeoutMs?: number; now?: () => number } = {},
 ): () => void {
-  const { everyMs = HEARTBEAT_MS, timeoutMs = 60_000, now = () => performance.now() } = options
+  const { everyMs = () => HEARTBEAT_MS, timeoutMs = 60_000, now = () => performance.now() } = options
   let lastAnswerAt = now()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
@@ -142,7 +142,7 @@ export function startHeartbeat(
       if (error instanceof StaleAttempt) handlers.onInstruction('stop')
       else if (now() - lastAnswerAt > timeoutMs) handlers.onTimeout()
     }
-    if (!stopped) timer = setTimeout(() => void sendHeartbeat(), Math.max(0, everyMs - (now() - began)))
+    if (!stopped) timer = setTimeout(() => void sendHeartbeat(), Math.max(0, everyMs() - (now() - began)))
   }
   void sendHeartbeat()
   return () => {

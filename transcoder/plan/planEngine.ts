@@ -1,5 +1,5 @@
 // In charge of: the ffmpeg for which a plan was made, and whether another ffmpeg can carry the plan out.
-// Not in charge of: detecting features (ffmpeg/locate.ts), what follows if it cannot (pipeline/runTask.ts).
+// Not in charge of: detecting features (ffmpeg/locate.ts), what follows if it cannot (pipeline/taskPlan.ts).
 import type { EngineFeatures } from './model/engineFeatures.ts'
 import type { Plan } from './model/plan.ts'
 

@@ -7,6 +7,9 @@ import type { JobErrorCode } from '#contract/errorCodes.ts'
 import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 import {
   inputPath,
+  partRecordPath,
+  type DeliverPost,
+  type DividePost,
   type EstimatePost,
   type FailPost,
   type FinishPost,
@@ -148,6 +151,36 @@ export class TaskClient {
   async postEstimate(body: EstimatePost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
     await this.#call<unknown>({ method: 'POST', path: '/estimate', body, signal, ...limits })
+  }
+
+  /** The job goes on as parts; idempotent in the task API. */
+  async postDivide(body: DividePost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: 2 * MINUTE_MS, timeoutMs: 30_000, code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/divide', body, signal, ...limits })
+  }
+
+  /** The result of a part; idempotent in the task API. */
+  async postDeliver(body: DeliverPost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: 5 * MINUTE_MS, timeoutMs: MINUTE_MS, code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/deliver', body, signal, ...limits })
+  }
+
+  /** What another part of the job delivered; null = it has not. */
+  async fetchPartRecord(index: number, signal: AbortSignal): Promise<unknown> {
+    return retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, async () => {
+      try {
+        const response = await this.#fetch(partRecordPath(index), {
+          signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
+        })
+        if (response.status === 404) {
+          await response.body?.cancel()
+          return null
+        }
+        return await readAnswer<unknown>(response, 'internal')
+      } catch (error) {
+        throw toTransient(error, 'internal', 'The service could not be reached')
+      }
+    })
   }
 
   async postFailure(body: FailPost, totalMs: number, signal: AbortSignal): Promise<void> {

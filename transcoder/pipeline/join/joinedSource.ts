@@ -1,5 +1,5 @@
 // In charge of: the source of a job with `inputs`, in the steps that an attempt takes with any source.
-// Not in charge of: those steps (runTask.ts), the inputs themselves (openInputs.ts).
+// Not in charge of: those steps (attemptSteps.ts), the inputs themselves (openInputs.ts).
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Cue, CueFindings } from '../../formats/scte35/cueScan.ts'
 import type { LogoImage, MediaInfo } from '../../plan/model/mediaInfo.ts'

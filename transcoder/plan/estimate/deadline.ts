@@ -1,5 +1,5 @@
 // In charge of: how long an attempt may take and how much processor time its encode may use, depending on the work.
-// Not in charge of: enforcing it (runTask.ts), estimates for clients (costModel.ts).
+// Not in charge of: enforcing it (pipeline/attemptTimers.ts), estimates for clients (costModel.ts).
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
 import { cpuSecondsPerSecond } from './costModel.ts'

@@ -169,7 +169,7 @@ describe('the heartbeat', () => {
           onInstruction: (instruction) => (stop(), resolve(instruction)),
           onTimeout: () => (stop(), resolve('unheard')),
         },
-        { everyMs: 0, now },
+        { everyMs: () => 0, now },
       )
     })
   }

@@ -1,0 +1,73 @@
+// In charge of: which steps an attempt takes, by its task.
+// Not in charge of: the steps, what surrounds them and the report of their result (runTask.ts).
+import type { EstimatePost, FinishPost, RunRequest } from '#contract/task/protocol.ts'
+import type { Attempt } from '../attempt.ts'
+import { estimateJob } from '../plan/estimate/estimateJob.ts'
+import { joinedMedia } from '../plan/join/planJoin.ts'
+import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
+import { LOG_MS } from './reportFailure.ts'
+import { openTask, type OpenTask, type Surroundings } from './openTask.ts'
+import { reportSource, surveyAndPlan, type Surveyed } from './surveyAndPlan.ts'
+import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan } from './taskPlan.ts'
+import { requireOutputSpace, transcode } from './transcode.ts'
+import { transcodeResult } from './transcodeResult.ts'
+
+/**
+ * get the task → probe → plan → encode, with uploads in parallel → send the rest → what to commit. A dry run ends with
+ * its plan.
+ */
+export async function runSteps(
+  attempt: Attempt,
+  request: RunRequest,
+  surroundings: Surroundings,
+): Promise<FinishPost | EstimatePost> {
+  const { taskRequest, outlook, logSender, timers } = surroundings
+  const task = await taskRequest
+  requireMatchingTask(task, request)
+  logSender.isEnabled = task.accepts?.log === true
+  attempt.log.info('task accepted', { job: task.job_id })
+  timers.limitAttempt(task.max_attempt_ms)
+  if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
+  const open = await openTask(attempt, task, surroundings)
+  if (task.kind === 'plan') return estimate(open)
+  const { plan, drawn, hasCaptions } = await planToFollow(open)
+  const transcoded = await transcode(open, { plan, drawn })
+  // The log is sent while the last uploads end.
+  void logSender.send(LOG_MS)
+  return transcodeResult(open, transcoded, hasCaptions)
+}
+
+async function estimate(open: OpenTask): Promise<EstimatePost> {
+  const { attempt, spec, sourceCues, sizeBytes } = open
+  const { media, plan } = await surveyAndPlan(open)
+  await requireOutputSpace(attempt, plan)
+  const source = { media, found: sourceCues, sizeBytes }
+  const made = estimateJob(spec, source, plan, attempt.settings)
+  return { estimate: made, warnings: plan.warnings, progress: attempt.progress.snapshot() }
+}
+
+/** The stored plan if this transcoder can carry it out, else a new one, which is stored. */
+async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media'>> {
+  const { attempt, task, surroundings, spec, joined, media, captionFiles } = open
+  const followed = storedPlanFor(attempt, task)
+  if (followed === null) {
+    const made = await surveyAndPlan(open)
+    return { ...made, plan: await storePlan(attempt, made.plan, hasStoredPlan(task)) }
+  }
+  // An older transcoder stored the plan, but not the source report.
+  await Promise.all([
+    reportSource(open, followed.join === undefined ? media : joinedMedia(followed.join)),
+    surroundings.headStart.end(),
+  ])
+  const drawn =
+    joined === null
+      ? await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
+      : await joined.readDrawn(followed.join, captionFiles)
+  return { plan: followed, drawn, hasCaptions: spec.inputs === null }
+}
+
+/** A dry run has no measurable progress: its remaining time is assumed to equal the time elapsed. */
+function elapsedAsEstimate(): () => number {
+  const began = performance.now()
+  return () => (performance.now() - began) / 1000
+}

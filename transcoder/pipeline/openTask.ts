@@ -1,0 +1,107 @@
+// In charge of: what every attempt has before there is a plan: the specification, the opened and probed source, the
+// other files of the client.
+// Not in charge of: analysing the source (surveyAndPlan.ts).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { TaskDescription } from '#contract/task/protocol.ts'
+import type { Attempt, AttemptOutlook } from '../attempt.ts'
+import { findCues } from '../analysis/findCues.ts'
+import type { CaptionFile } from '../formats/captions/captionFile.ts'
+import type { CueFindings } from '../formats/scte35/cueScan.ts'
+import type { LogoImage, MediaInfo } from '../plan/model/mediaInfo.ts'
+import { carriesCues } from '../plan/streams/cuePlan.ts'
+import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import { withoutUnusedVideo } from '../plan/streams/unusedVideo.ts'
+import { fetchCaptionFiles } from '../source/captionFiles.ts'
+import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
+import { convertLogo } from '../source/logoImage.ts'
+import { prepareSource } from '../source/prepareSource.ts'
+import type { LogSender, SideTasks } from './attemptReports.ts'
+import type { AttemptTimers } from './attemptTimers.ts'
+import { DrawnBitmaps } from './bitmapBurnIn.ts'
+import { requireCompleteSource } from './encode.ts'
+import type { HeadStart } from './headStart.ts'
+import { JoinedSource } from './join/joinedSource.ts'
+import type { InputsContext } from './join/openInputs.ts'
+import { specOf } from './taskPlan.ts'
+
+/** What one attempt at a task starts with. */
+export interface Surroundings {
+  taskRequest: Promise<TaskDescription>
+  headStart: HeadStart
+  sideTasks: SideTasks
+  outlook: AttemptOutlook | undefined
+  logSender: LogSender
+  timers: AttemptTimers
+  /** How further inputs are opened. */
+  inputs: Omit<InputsContext, 'attempt' | 'spec'>
+}
+
+/** A task whose source is open. */
+export interface OpenTask {
+  attempt: Attempt
+  task: TaskDescription
+  surroundings: Surroundings
+  spec: JobSpec
+  /** null = the source is one file. */
+  joined: JoinedSource | null
+  /** Of the whole source; null = not known. */
+  sizeBytes: number | null
+  /** Milliseconds of `performance.now()`: the wait for a live event to end may have taken hours. */
+  began: number
+  /** The source as ffprobe reports it, and without a video stream that no output uses. */
+  probed: MediaInfo
+  media: MediaInfo
+  sourceCues: CueFindings | null
+  logo: LogoImage | null
+  bitmaps: DrawnBitmaps | null
+  captionFiles: CaptionFile[]
+}
+
+export async function openTask(attempt: Attempt, task: TaskDescription, surroundings: Surroundings): Promise<OpenTask> {
+  const { taskClient, loopback, engine, workspace, progress, controller } = attempt
+  const { headStart, inputs } = surroundings
+  progress.setPhase('probing')
+  const spec = specOf(task)
+  if (spec.inputs !== null) await headStart.end()
+  const joined = spec.inputs === null ? null : await JoinedSource.open({ attempt, spec, ...inputs })
+  const { size: sizeBytes } = joined ?? (await prepareSource(attempt, spec))
+  const began = performance.now()
+  const probed =
+    joined?.firstMedia ??
+    (await headStart.probe(spec.program).catch(async (error: unknown) => {
+      requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
+      await requireUnencrypted(loopback, spec, null, controller.signal)
+      throw error
+    }))
+  const media = withoutUnusedVideo(spec, probed)
+  // Read in every attempt: the plan contains the frames at which cues splice, not the cues, which may be megabytes.
+  const sourceCues =
+    joined === null && carriesCues(spec)
+      ? await findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
+      : null
+  const logo = spec.logo
+    ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
+    : null
+  const bitmaps = await DrawnBitmaps.open(attempt, spec, media)
+  const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
+  return {
+    attempt,
+    task,
+    surroundings,
+    spec,
+    joined,
+    sizeBytes,
+    began,
+    probed,
+    media,
+    sourceCues,
+    logo,
+    bitmaps,
+    captionFiles,
+  }
+}
+
+/** The source can be read at any position. */
+export async function isSeekable({ attempt: { loopback } }: OpenTask): Promise<boolean> {
+  return (await loopback.open()).ranges
+}

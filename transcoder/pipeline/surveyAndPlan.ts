@@ -1,0 +1,102 @@
+// In charge of: analysing an open source, and the plan that follows from it.
+// Not in charge of: single analyses (analysis/), the choices of the plan (plan/planJob.ts), storing it (taskPlan.ts).
+import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
+import { measureSource } from '../analysis/measureSource.ts'
+import { readStreamDetails } from '../analysis/streamDetails.ts'
+import { surveyVideo } from '../analysis/surveyVideo.ts'
+import { cutCues } from '../formats/scte35/cutCues.ts'
+import { sourceReport } from '../plan/estimate/sourceReport.ts'
+import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { Plan } from '../plan/model/plan.ts'
+import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
+import { planJob } from '../plan/planJob.ts'
+import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
+import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
+import { cutSource } from '../plan/streams/cut.ts'
+import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
+import { postPreview, postSource } from './attemptReports.ts'
+import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
+import { requireCompleteSource } from './encode.ts'
+import { isSeekable, type OpenTask } from './openTask.ts'
+
+export interface Surveyed {
+  media: MediaInfo
+  plan: Plan
+  drawn: DrawnCaptions | null
+  /** The source was found to have captions; true where it was not checked. */
+  hasCaptions: boolean
+}
+
+export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
+  const { task, joined, logo, captionFiles } = open
+  if (joined === null) return surveyFile(open)
+  const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
+  await reportSource(open, planned.media)
+  return { ...planned, hasCaptions: false }
+}
+
+export function reportSource(
+  { attempt, task, spec, sourceCues, sizeBytes }: OpenTask,
+  media: MediaInfo,
+): Promise<void> {
+  return postSource(attempt, task, (): SourceReport => sourceReport(spec, { media, found: sourceCues, sizeBytes }))
+}
+
+async function surveyFile(open: OpenTask): Promise<Surveyed> {
+  const { attempt, task, surroundings, spec, probed, media, sourceCues, logo, bitmaps, captionFiles } = open
+  const { loopback, engine, settings, workspace, controller } = attempt
+  const { headStart, sideTasks } = surroundings
+  const earlyVideo = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
+  const scratchDirs = {
+    cwd: workspace.cwd,
+    scratch: workspace.out,
+    signal: controller.signal,
+    early: earlyVideo,
+  }
+  // The preview is made in parallel with the following steps. A source that is read in order allows one connection
+  // only: its preview waits for the caption check.
+  const ranges = (await loopback.open()).ranges && !needsDeepProbe(spec, media)
+  const encryptionChecked = requireUnencrypted(loopback, spec, media, controller.signal)
+  // A preview of an encrypted source would be noise; the job ends with the error that it is encrypted.
+  const preview = () => postPreview(attempt, task, probed)
+  if (ranges) void sideTasks.run(async () => encryptionChecked.then(preview, () => undefined))
+  // Both read the source; one that is read in order allows one connection only.
+  const listing = (): Promise<VideoSurvey | null> =>
+    surveyVideo(engine, loopback.url, { spec, media }, { ...scratchDirs, ranges: ranges ? loopback : null })
+  const early = ranges ? listing() : null
+  early?.catch(() => undefined) // reported where it is awaited
+  const [detailed] = await Promise.all([
+    readStreamDetails(engine, loopback.url, spec, media, scratchDirs),
+    encryptionChecked,
+  ])
+  const inspected = await withCaptionLanguages(loopback, spec, detailed, controller.signal)
+  // Sent before anything is measured or rejected: a client sees what the source contains even if planning fails.
+  const reported = sideTasks.run(() => reportSource(open, inspected))
+  const shown = inspected.unusedVideo === undefined ? inspected : probed
+  if (!ranges) await postPreview(attempt, task, shown)
+  const survey = early ?? listing()
+  const options = { ...scratchDirs, threads: settings.threads, seekable: await isSeekable(open) }
+  const surveyed = withSurvey(inspected, await survey)
+  const used = cutSource(spec, surveyed)
+  const analyzed = await measureSource(engine, loopback.url, { spec, media: used }, options)
+  requireCompleteSource(attempt)
+  const whole = withScan(inspected, analyzed)
+  if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(open, whole)))
+  const drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
+  const cues = cutCues(sourceCues, analyzed.cut)
+  const bitmapTrack = (await bitmaps?.measure(spec, analyzed)) ?? null
+  const plan = planJob(spec, analyzed, engine.features, cues, logo, captionFiles, drawn, bitmapTrack)
+  await reported
+  return { media: whole, plan, drawn, hasCaptions: inspected.video?.closedCaptions === true }
+}
+
+function withSurvey(media: MediaInfo, survey: VideoSurvey | null): MediaInfo {
+  return media.video === null || survey === null ? media : { ...media, video: { ...media.video, survey } }
+}
+
+/** The source with what was measured in its frames. */
+function withScan(source: MediaInfo, measured: MediaInfo): MediaInfo {
+  if (source.video === null || measured.video === null || measured.video.scan === source.video.scan) return source
+  return { ...source, video: { ...source.video, scan: measured.video.scan } }
+}

@@ -1,0 +1,154 @@
+// In charge of: carrying out a plan: what the run of ffmpeg needs, the run, what it leaves.
+// Not in charge of: making the plan (surveyAndPlan.ts), the run itself (encode.ts), the result of the attempt
+// (transcodeResult.ts).
+import type { Warning } from '#contract/errors.ts'
+import type { Attempt } from '../attempt.ts'
+import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
+import { damageWarnings, describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
+import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
+import { Extractor } from '../extracts/extractor.ts'
+import type { Cue } from '../formats/scte35/cueScan.ts'
+import { cutCues } from '../formats/scte35/cutCues.ts'
+import type { Log } from '../log.ts'
+import { readCut } from '../plan/argv/cutArgs.ts'
+import { withMainExtracts } from '../plan/argv/extractArgs.ts'
+import { timeLimits } from '../plan/estimate/deadline.ts'
+import { joinedMedia } from '../plan/join/planJoin.ts'
+import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { Plan } from '../plan/model/plan.ts'
+import { plannedFiles } from '../plan/model/plannedFiles.ts'
+import { extractPipes } from '../plan/model/plannedPipes.ts'
+import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
+import { applyCut } from '../plan/streams/cut.ts'
+import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import { Segmenter } from '../segmenter/segmenter.ts'
+import type { LoopbackServer } from '../source/loopbackServer.ts'
+import { requireDiskSpace } from '../workspace.ts'
+import { writeBurnInFiles } from './burnIn/drawnCaptions.ts'
+import { writeCaptionCarriers, writeCaptionInputs } from './captionTracks.ts'
+import { encode, type EncodedFile } from './encode.ts'
+import { lateWarnings, type Late } from './multiplexOutput.ts'
+import { isSeekable, type OpenTask } from './openTask.ts'
+
+/** A plan, with what it refers to. */
+export interface FollowedPlan {
+  plan: Plan
+  drawn: DrawnCaptions | null
+}
+
+export interface Transcoded {
+  plan: Plan
+  /** The source with the cut. */
+  used: MediaInfo
+  cues: readonly Cue[]
+  encoded: EncodedFile[]
+  /** null = the plan has no packaging. */
+  segments: Segmenter | null
+  extractor: Extractor | null
+  /** Of this run. */
+  warnings: Warning[]
+}
+
+/** All files of the plan are complete on disk or in pipes; their uploads may still run. */
+export async function transcode(open: OpenTask, { plan, drawn }: FollowedPlan): Promise<Transcoded> {
+  const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, sourceCues, bitmaps, captionFiles } = open
+  const { loopback, settings, workspace, progress, log, controller } = attempt
+  await requireOutputSpace(attempt, plan)
+  const seekable = await isSeekable(open)
+  const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
+  const known = ofPieces ?? media
+  const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const cues = joined?.cues(plan) ?? cutCues(sourceCues, plan.cut)?.cues ?? []
+  const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
+  const limits = timeLimits(plan, known, {
+    vcpus: settings.machine.vcpus,
+    sourceBytes: sizeBytes,
+    outputBytes,
+  })
+  if (limits !== null) surroundings.timers.limitWork(limits, performance.now() - began)
+
+  const beginning = await beginningOf(loopback, known, controller.signal)
+  const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
+  loopback.stopCaching()
+  progress.setPhase('transcoding')
+  const timing = {
+    cues,
+    startSeconds: outputStartSeconds(spec, used),
+    secondsBefore: readCut(plan, seekable).cut?.startSeconds ?? 0,
+  }
+  const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, timing)
+  const damage = new DamageMonitor({
+    media: known,
+    plan,
+    startSeconds: timing.startSeconds,
+    begunWithin: begunWithin(beginning, known),
+    limit: spec.maxSourceErrors,
+    onExceeded: (error) => controller.abort(error),
+  })
+  const late: Late[] = []
+  const extractor = plan.extracts == null ? null : new Extractor(attempt, plan, plan.extracts)
+  const main = withMainExtracts(plan)
+  const encoded = isEmpty(main)
+    ? []
+    : await encode(attempt, main, used, {
+        joined: pieces,
+        damage,
+        onLate: (each) => late.push(each),
+        cues,
+        seekable,
+        segmentPipes: segments,
+        extractPipes: extractor,
+        captions: await writeCaptionInputs(plan, captionFiles, workspace),
+        burnIn: await writeBurnInFiles(plan, drawn, workspace),
+        bitmaps: (await bitmaps?.writeMovie(plan, spec, used)) ?? null,
+        carriers: await writeCaptionCarriers(
+          plan,
+          {
+            spec,
+            files: captionFiles,
+            ofPieces: joined === null ? null : () => joined.frameCaptions(plan),
+          },
+          workspace,
+        ),
+        startSeconds: timing.startSeconds,
+        readers: surroundings.sideTasks.settled(),
+        cpuSeconds: limits?.cpuSeconds,
+      })
+  await extractor?.readFrames({ seekable, cpuSeconds: limits?.cpuSeconds })
+  progress.onEncodeEnd()
+  if (pieces !== null) segments?.takeText(pieces)
+  const found = pieces?.damage ?? damage.summary()
+  return {
+    plan,
+    used,
+    cues,
+    encoded,
+    segments,
+    extractor,
+    warnings: [...reportDamage(log, found), ...lateWarnings(late)],
+  }
+}
+
+/** The run that makes the outputs would make nothing: all files are read in runs of their own. */
+function isEmpty(plan: Plan): boolean {
+  return plannedFiles(plan).length === 0 && plan.packaging === null && extractPipes(plan).length === 0
+}
+
+/** The first bytes of the source. Empty if they are not needed, or if reading them would need another connection. */
+async function beginningOf(loopback: LoopbackServer, media: MediaInfo, signal: AbortSignal): Promise<Uint8Array> {
+  const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
+  if (!mayBeCut || !(await loopback.open()).ranges) return new Uint8Array()
+  return loopback.readRange(0, BEGINNING_BYTES, signal)
+}
+
+function reportDamage(log: Log, found: DamageSummary): Warning[] {
+  if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
+  return damageWarnings(found)
+}
+
+/** A dry run checks this too: it has to predict the errors that the job would meet. */
+export async function requireOutputSpace({ workspace }: Attempt, plan: Plan): Promise<void> {
+  if (plan.durationSeconds === null) return
+  const bytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
+  await requireDiskSpace(workspace.out, bytes)
+}

@@ -1,0 +1,58 @@
+// In charge of: what a finished transcode commits: files, manifests, usage.
+// Not in charge of: making the files (transcode.ts), the text of manifests (manifests/).
+import { mergeWarnings } from '#contract/job/findings.ts'
+import type { FinishedObject, FinishPost } from '#contract/task/protocol.ts'
+import { plannedFiles } from '../plan/model/plannedFiles.ts'
+import { finalizePackage } from '../segmenter/finishPackage.ts'
+import { analyzeFiles, analyzePackage } from './attemptReports.ts'
+import { placedCaptions } from './captionTracks.ts'
+import type { OpenTask } from './openTask.ts'
+import type { Transcoded } from './transcode.ts'
+import { usageReport } from './usageReport.ts'
+
+/** Resolves when everything is stored except what the commit writes. */
+export async function transcodeResult(
+  open: OpenTask,
+  { plan, used, cues, encoded, segments, extractor, warnings: found }: Transcoded,
+  hasCaptions: boolean,
+): Promise<FinishPost> {
+  const { attempt, task, sizeBytes, captionFiles } = open
+  const { engine, progress, controller } = attempt
+  progress.setPhase('uploading')
+  const extracted = (await extractor?.finish()) ?? { objects: [], warnings: [] }
+  const warnings = mergeWarnings(plan.warnings, [...found, ...extracted.warnings])
+  const stored = await Promise.all(encoded.map((each) => each.stored))
+  controller.signal.throwIfAborted()
+  const measured = await analyzeFiles(attempt, plan, encoded, hasCaptions)
+  const mediaFiles = plannedFiles(plan).map((output, index): FinishedObject => ({
+    path: output.path,
+    content_type: output.contentType,
+    profile: output.profile,
+    role: 'media',
+    ...stored[index]!,
+    ...(measured[index] ? { media: measured[index] } : {}),
+  }))
+  const files = [...mediaFiles, ...extracted.objects]
+  const usage = usageReport(
+    plan,
+    plan.durationSeconds ?? used.durationSeconds,
+    encoded.map(({ probed }) => probed),
+    segments?.renditions ?? [],
+  )
+  if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot(), usage }
+  const packaged = await finalizePackage(
+    segments,
+    { ...plan, warnings },
+    {
+      measure: analyzePackage(attempt, plan, { streams: segments.streams, hasCaptions }),
+      task,
+      files,
+      ffmpegVersion: engine.version,
+      sourceSize: sizeBytes,
+      cues,
+      captions: placedCaptions(plan, captionFiles),
+    },
+  )
+  controller.signal.throwIfAborted()
+  return { ...packaged, progress: progress.snapshot(), usage }
+}
