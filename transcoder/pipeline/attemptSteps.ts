@@ -1,9 +1,11 @@
 // In charge of: which steps an attempt takes, by its task.
 // Not in charge of: the steps, what surrounds them and the report of their result (runTask.ts).
-import type { EstimatePost, FinishPost, RunRequest } from '#contract/task/protocol.ts'
+import type { EstimatePost, RunRequest } from '#contract/task/protocol.ts'
 import type { Attempt } from '../attempt.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
+import { partsOfJob } from './division/divideJob.ts'
+import type { AttemptResult } from './reportResult.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { LOG_MS } from './reportFailure.ts'
 import { openTask, type OpenTask, type Surroundings } from './openTask.ts'
@@ -14,13 +16,13 @@ import { transcodeResult } from './transcodeResult.ts'
 
 /**
  * get the task → probe → plan → encode, with uploads in parallel → send the rest → what to commit. A dry run ends with
- * its plan.
+ * its plan, and so does the first attempt at a job that is divided.
  */
 export async function runSteps(
   attempt: Attempt,
   request: RunRequest,
   surroundings: Surroundings,
-): Promise<FinishPost | EstimatePost> {
+): Promise<AttemptResult> {
   const { taskRequest, outlook, logSender, timers } = surroundings
   const task = await taskRequest
   requireMatchingTask(task, request)
@@ -29,12 +31,14 @@ export async function runSteps(
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
   const open = await openTask(attempt, task, surroundings)
-  if (task.kind === 'plan') return estimate(open)
+  if (task.kind === 'plan') return { kind: 'estimate', post: await estimate(open) }
   const { plan, drawn, hasCaptions } = await planToFollow(open)
+  const parts = partsOfJob(attempt.log, task, plan)
+  if (parts !== null) return { kind: 'divide', post: { parts } }
   const transcoded = await transcode(open, { plan, drawn })
   // The log is sent while the last uploads end.
   void logSender.send(LOG_MS)
-  return transcodeResult(open, transcoded, hasCaptions)
+  return { kind: 'finish', post: await transcodeResult(open, transcoded, hasCaptions) }
 }
 
 async function estimate(open: OpenTask): Promise<EstimatePost> {

@@ -15,6 +15,7 @@ import { HeadStart } from './headStart.ts'
 import { JobLog } from './jobLog.ts'
 import { commitSignal, raceAbort } from './abortSignals.ts'
 import { LOG_MS, reportFailure } from './reportFailure.ts'
+import { reportResult } from './reportResult.ts'
 import type { Log } from '../log.ts'
 import { ResourceMeter } from './resourceUsage.ts'
 import { ProgressTracker, startHeartbeat } from './progress.ts'
@@ -109,7 +110,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     const headStart = new HeadStart(attempt)
     cleanups.push(() => headStart.end())
     const sideTasks = new SideTasks(controller)
-    const finished = await sideTasks.around(() =>
+    const result = await sideTasks.around(() =>
       runSteps(attempt, request, {
         taskRequest,
         headStart,
@@ -127,13 +128,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     context.outlook?.onCommitting()
     // Before the result is reported, so that the log is complete when the job has ended.
     await logSender.flush(LOG_MS)
-    if ('estimate' in finished) {
-      await taskClient.postEstimate(finished, commitSignal(controller.signal))
-      log.info('estimated', { outputs: finished.estimate.plan.outputs.length })
-    } else {
-      await taskClient.postFinish(finished, commitSignal(controller.signal))
-      log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
-    }
+    await reportResult(taskClient, result, log, commitSignal(controller.signal))
     succeeded = true
   } catch (error) {
     // The first reason counts: what fails after an abort fails because of it. This also ends everything still in

@@ -9,6 +9,8 @@ import { attemptLogSchema, MAX_LOG_BYTES, MAX_PREVIEW_BYTES, type AttemptLog } f
 import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { allowedOutputsOf, type UploadMethod } from '#contract/task/allowedOutputs.ts'
 import {
+  deliverPostSchema,
+  dividePostSchema,
   estimatePostSchema,
   failPostSchema,
   finishPostSchema,
@@ -17,6 +19,8 @@ import {
   progressPostSchema,
   sourcePostSchema,
   uploadRequestSchema,
+  type DeliverPost,
+  type DividePost,
   type EstimatePost,
   type FailPost,
   type FinishPost,
@@ -27,6 +31,7 @@ import {
   type TaskDescription,
 } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
+import { MAIN_TASK, partTaskNumber } from '#contract/task/taskId.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
@@ -55,6 +60,9 @@ export type Operation =
   | 'progress'
   | 'finish'
   | 'estimate'
+  | 'divide'
+  | 'deliver'
+  | 'record'
   | 'fail'
 
 interface Upload {
@@ -91,6 +99,11 @@ export class FakeTaskApi {
   readonly logs: AttemptLog[] = []
   finished: FinishPost | null = null
   estimated: EstimatePost | null = null
+  divided: DividePost | null = null
+  /** What the task that runs delivered. */
+  delivered: DeliverPost | null = null
+  /** What the parts of the job delivered, by their index. */
+  readonly records = new Map<number, Record<string, unknown>>()
   source: FakeSource
   /** Of a job with `inputs`: the sources after the first one. */
   furtherSources: FakeSource[] = []
@@ -171,13 +184,14 @@ export class FakeTaskApi {
     const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/(?:maps\/0|segments\/(\d+)))?$/.exec(url)
     const input = /^\/task\/[a-z0-9-]+\/input\/(\d{1,2})$/.exec(url)
     const caption = /^\/task\/[a-z0-9-]+\/captions\/(\d{1,2})$/.exec(url)
+    const record = /^\/task\/[a-z0-9-]+\/parts\/(\d{1,3})$/.exec(url)
     const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
-      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|source|preview|log|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
+      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|source|preview|log|uploads|progress|finish|estimate|divide|deliver|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
         url,
       )
     const source = input === null ? this.source : [this.source, ...this.furtherSources][Number(input[1])]
-    if ((!match && !output && !piece && !input && !caption) || source === undefined) {
+    if ((!match && !output && !piece && !input && !caption && !record) || source === undefined) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return sendJson(response, 404, { error: { code: 'not_found', message: url } })
     }
@@ -189,9 +203,11 @@ export class FakeTaskApi {
           ? 'output'
           : caption
             ? 'captions'
-            : match?.[4] === undefined
-              ? (match?.[2] ?? 'task')
-              : 'part')) as Operation
+            : record
+              ? 'record'
+              : match?.[4] === undefined
+                ? (match?.[2] ?? 'task')
+                : 'part')) as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
       this.breaches.push(`wrong token on ${operation}`)
       return sendJson(response, 401, { error: { code: 'unauthorized', message: 'token' } })
@@ -275,6 +291,22 @@ export class FakeTaskApi {
         this.estimated = this.#parse(estimatePostSchema, await readBody(request)) as unknown as EstimatePost
         return sendJson(response, 200, { state: 'completed' })
       }
+      case 'divide': {
+        this.divided = this.#parse(dividePostSchema, await readBody(request)) ?? null
+        return sendJson(response, 200, { state: 'divided' })
+      }
+      case 'deliver': {
+        this.delivered = this.#parse<DeliverPost>(deliverPostSchema, await readBody(request)) ?? null
+        const part = this.task?.part
+        if (part === undefined) this.breaches.push('a main task delivered the record of a part')
+        else if (this.delivered !== null) this.records.set(part.index, this.delivered.record)
+        return sendJson(response, 200, { state: 'completed' })
+      }
+      case 'record': {
+        const found = this.records.get(Number(record![1]))
+        if (found === undefined) return sendJson(response, 404, { error: { code: 'not_found', message: url } })
+        return sendJson(response, 200, found)
+      }
       case 'fail': {
         const post = this.#parse(failPostSchema, await readBody(request))
         if (post) this.fails.push(post)
@@ -286,7 +318,11 @@ export class FakeTaskApi {
   /** Where the task's job may write; null for tests without a task. */
   get #places() {
     const { task } = this
-    return task && allowedOutputsOf(task.config, task.input_name, attemptDirectory(task.job_id, task.attempt))
+    return task && allowedOutputsOf(task.config, task.input_name, this.#own(task))
+  }
+
+  #own({ job_id: job, attempt, part }: TaskDescription): string {
+    return attemptDirectory(job, attempt, part === undefined ? MAIN_TASK : partTaskNumber(part.index))
   }
 
   #place(sent: UploadMethod, path: string, type: string): void {
@@ -316,7 +352,7 @@ export class FakeTaskApi {
     const length = Number(request.headers['content-length'] ?? Number.NaN)
     const bytes = await readBody(request)
     const path = elements.join('/')
-    const own = this.task && attemptDirectory(this.task.job_id, this.task.attempt)
+    const own = this.task && this.#own(this.task)
     if (!(length > 0) || length !== bytes.length) this.breaches.push(`${path} with another length than it said`)
     if (length > MAX_TASK_BODY_BYTES) this.breaches.push(`${path} is too large for one request`)
     if (!request.headers['content-type']) this.breaches.push(`${path} without a type`)
