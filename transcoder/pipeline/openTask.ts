@@ -51,6 +51,7 @@ export interface OpenTask {
   /** The source as ffprobe reports it, and without a video stream that no output uses. */
   probed: MediaInfo
   media: MediaInfo
+  /** null = the source has none, or the attempt makes a part of the job. */
   sourceCues: CueFindings | null
   logo: LogoImage | null
   bitmaps: DrawnBitmaps | null
@@ -74,11 +75,7 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
       throw error
     }))
   const media = withoutUnusedVideo(spec, probed)
-  // Read in every attempt: the plan contains the frames at which cues splice, not the cues, which may be megabytes.
-  const sourceCues =
-    joined === null && carriesCues(spec)
-      ? await findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
-      : null
+  const sourceCues = task.part === undefined ? await findSourceCues({ attempt, spec, joined, media }) : null
   const logo = spec.logo
     ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
     : null
@@ -99,6 +96,20 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
     bitmaps,
     captionFiles,
   }
+}
+
+/**
+ * Read in every attempt that writes cues: the plan contains the frames at which cues splice, not the cues, which may be
+ * megabytes.
+ */
+export async function findSourceCues({
+  attempt: { loopback, controller },
+  spec,
+  joined,
+  media,
+}: Pick<OpenTask, 'attempt' | 'spec' | 'joined' | 'media'>): Promise<CueFindings | null> {
+  if (joined !== null || !carriesCues(spec)) return null
+  return findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
 }
 
 /** The source can be read at any position. */

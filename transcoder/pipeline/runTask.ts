@@ -99,8 +99,12 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     const loopback = await LoopbackServer.start(
       (range, etag, signal) => taskClient.fetchInput(range, etag, signal),
       controller.signal,
-      // If the service does not know the attempt, the attempt ends with that answer of the service.
-      (reason) => void taskRequest.then(() => controller.abort(reason)).catch(() => undefined),
+      // If the service does not know the attempt, the attempt ends with that answer of the service. An attempt that only
+      // puts parts together reads no source.
+      (reason) =>
+        void taskRequest
+          .then(({ assemble }) => assemble === undefined && controller.abort(reason))
+          .catch(() => undefined),
       { ...sourceOptions, cacheFile: join(workspace.root, 'seen') },
     )
     cleanups.push(() => loopback.close())

@@ -5,7 +5,7 @@ import { toSpec } from '#contract/job/toJobSpec.ts'
 import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
-import { StaleAttempt } from '../errors.ts'
+import { AttemptAbort, StaleAttempt } from '../errors.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
 import type { Plan } from '../plan/model/plan.ts'
 
@@ -23,7 +23,7 @@ export function specOf({ spec, spec_version: version = 0, config, input_name: in
   return spec !== undefined && version >= SPEC_VERSION ? spec : toSpec(config, inputName)
 }
 
-export function hasStoredPlan({ plan }: TaskDescription): boolean {
+export function hasStoredPlan({ plan }: Pick<TaskDescription, 'plan'>): boolean {
   return plan !== null && plan !== undefined
 }
 
@@ -46,6 +46,26 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
       encodes_with: `${engine.version} (${engine.build})`,
     })
   return fits ? forEngine(plan, engine.features) : null
+}
+
+/** The plan of a divided job, which is never made again: parts of it are stored. */
+export function dividedPlan({ plan: stored }: TaskDescription): Plan {
+  const plan = hasStoredPlan({ plan: stored }) ? readPlan(stored) : null
+  if (plan?.division == null)
+    throw new TaskError(
+      'protocol_mismatch',
+      'The plan of the divided job was made by a different version of the transcoder.',
+    )
+  return plan
+}
+
+/**
+ * Chunks of one rendition have one header, so another build of ffmpeg, whose encoders may write another one, encodes none
+ * of them: the task is given back.
+ */
+export function requirePlannedBuild({ engine }: Attempt, plan: Plan): void {
+  if (plan.engine?.build === engine.build) return
+  throw new AttemptAbort('interrupted', 'The other parts of the job are made with another build of ffmpeg.')
 }
 
 /** The first plan that is stored through the task API is used by all attempts that can carry it out. */

@@ -1,15 +1,13 @@
 // In charge of: carrying out a plan: what the run of ffmpeg needs, the run, what it leaves.
 // Not in charge of: making the plan (surveyAndPlan.ts), the run itself (encode.ts), the result of the attempt
 // (transcodeResult.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { Attempt } from '../attempt.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
-import { damageWarnings, describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
+import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
 import { Extractor } from '../extracts/extractor.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
-import type { Log } from '../log.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { withMainExtracts } from '../plan/argv/extractArgs.ts'
 import { timeLimits } from '../plan/estimate/deadline.ts'
@@ -27,7 +25,7 @@ import { requireDiskSpace } from '../workspace.ts'
 import { writeBurnInFiles } from './burnIn/drawnCaptions.ts'
 import { writeCaptionCarriers, writeCaptionInputs } from './captionTracks.ts'
 import { encode, type EncodedFile } from './encode.ts'
-import { lateWarnings, type Late } from './multiplexOutput.ts'
+import type { Late } from './multiplexOutput.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
 
 /** A plan, with what it refers to. */
@@ -40,13 +38,21 @@ export interface Transcoded {
   plan: Plan
   /** The source with the cut. */
   used: MediaInfo
+  /** The time in the source at which the outputs begin. */
+  startSeconds: number
   cues: readonly Cue[]
   encoded: EncodedFile[]
   /** null = the plan has no packaging. */
   segments: Segmenter | null
   extractor: Extractor | null
-  /** Of this run. */
-  warnings: Warning[]
+  /** Found in the source by this run. */
+  damage: DamageSummary
+  late: Late[]
+}
+
+export interface TranscodeOptions {
+  /** How many segments the video has, if another part of the job makes it. */
+  videoSegments?: () => Promise<number>
 }
 
 /** All files of the plan are complete on disk or in pipes; their uploads may still run. */
@@ -118,15 +124,8 @@ export async function transcode(open: OpenTask, { plan, drawn }: FollowedPlan): 
   progress.onEncodeEnd()
   if (pieces !== null) segments?.takeText(pieces)
   const found = pieces?.damage ?? damage.summary()
-  return {
-    plan,
-    used,
-    cues,
-    encoded,
-    segments,
-    extractor,
-    warnings: [...reportDamage(log, found), ...lateWarnings(late)],
-  }
+  if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
+  return { plan, used, startSeconds: timing.startSeconds, cues, encoded, segments, extractor, damage: found, late }
 }
 
 /** The run that makes the outputs would make nothing: all files are read in runs of their own. */
@@ -139,11 +138,6 @@ async function beginningOf(loopback: LoopbackServer, media: MediaInfo, signal: A
   const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
   if (!mayBeCut || !(await loopback.open()).ranges) return new Uint8Array()
   return loopback.readRange(0, BEGINNING_BYTES, signal)
-}
-
-function reportDamage(log: Log, found: DamageSummary): Warning[] {
-  if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
-  return damageWarnings(found)
 }
 
 /** A dry run checks this too: it has to predict the errors that the job would meet. */

@@ -9,6 +9,9 @@ import { roundSeconds } from '../outputAnalysis/mediaSummary.ts'
 
 type Rendition = UsageReport['renditions'][number]
 
+/** What ffprobe reports about a file. */
+export type MeasuredFile = Pick<MediaInfo, 'durationSeconds'> & { video?: { width: number; height: number } | null }
+
 /**
  * @param files what ffprobe reports about the single files of the plan, in its order
  * @param segmented all streams of segments: a rendition in two forms appears twice
@@ -16,13 +19,13 @@ type Rendition = UsageReport['renditions'][number]
 export function usageReport(
   plan: Plan,
   sourceSeconds: number | null,
-  files: readonly MediaInfo[],
+  files: readonly MeasuredFile[],
   segmented: readonly RecordedRendition[],
 ): UsageReport {
   return { source_seconds: sourceSeconds, renditions: [...fileRenditions(plan, files), ...streamed(segmented)] }
 }
 
-function fileRenditions({ outputs, audioFiles }: Plan, files: readonly MediaInfo[]): Rendition[] {
+function fileRenditions({ outputs, audioFiles }: Plan, files: readonly MeasuredFile[]): Rendition[] {
   const seconds = (index: number, planned: number | null): number =>
     roundSeconds(files[index]?.durationSeconds ?? planned ?? 0)
   return [
