@@ -33,10 +33,18 @@ function frameExpression(frames: readonly number[]): string {
   return `if(lt(n,${frames[middle]}),${frameExpression(frames.slice(0, middle))},${frameExpression(frames.slice(middle))})`
 }
 
-/** Flags for the output's only video stream. `cores`: see ArgvTargets (ffmpegArgs.ts). */
-export function videoEncoderArgs(plan: Plan, video: VideoPlan, cores?: number): string[] {
+/** How an encode is run, beside what its output is. */
+export interface EncoderSettings {
+  /** See ArgvTargets (ffmpegArgs.ts). */
+  cores?: number | undefined
+  /** In place of the average bitrate; null or missing = the bitrate (chunkRate.ts). */
+  rateFactor?: number | null | undefined
+}
+
+/** Flags for the output's only video stream. */
+export function videoEncoderArgs(plan: Plan, video: VideoPlan, settings: EncoderSettings = {}): string[] {
   if (video.copied != null) return copyVideoArgs(video, plan.cut)
-  return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, cores), ...colorTagArgs(video)]
+  return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, settings), ...colorTagArgs(video)]
 }
 
 function encoder({ codec, quality }: VideoPlan): string[] {
@@ -44,59 +52,60 @@ function encoder({ codec, quality }: VideoPlan): string[] {
   return ['-c:v', name, ...(PRESETS === null ? [] : ['-preset', PRESETS[quality]])]
 }
 
-const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores?: number) => string[]> = {
-  h264: (plan, video) => [
-    ...['-profile:v', 'high'],
-    // Exact GOPs: no key frame off the grid, and none at a scene cut.
-    ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
-    // Splice points need IDR frames. Without -forced-idr an encoder may write any intra frame.
-    ...(video.spliceFrames.length === 0 ? [] : [...keyFrameArgs(video), '-forced-idr', '1']),
-    // Closed GOPs: no frame refers across a key frame, so the stream can be cut there.
-    ...['-flags', `+cgop${interlacedParams(video)}`],
-    // b_strategy 0: anchors exactly ip_distance apart; otherwise the encoder chooses their positions.
-    ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
-    ...rateControlArgs(video),
-    // HRD-signalled CBR with filler; maxrate alone falls to 5 kbps on black.
-    ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
-    ...x264Params(plan, video),
-    // x264 carries captions by default.
-    ...(video.captions ? [] : ['-a53cc', '0']),
-  ],
-  hevc: (plan, video, cores) => {
-    const gop = `keyint=${video.gopFrames}:min-keyint=${video.gopFrames}:scenecut=0:open-gop=0`
-    const bFrameParams = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
-    // x265 fills up to the rate only with strict-cbr and HRD.
-    const constant =
-      video.mode === 'cbr'
-        ? `:strict-cbr=1:hrd=1:vbv-maxrate=${video.bitrateKbps}:vbv-bufsize=${video.bufferBits / 1000}`
-        : ''
-    // x265 has its own thread pool, which ffmpeg's -threads does not control.
-    const pool = cores === undefined ? '' : `:pools=${cores}`
-    return [
-      ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
-      // Without it x265 writes half of its key frames as CRA, which does not close the GOP.
-      ...['-forced-idr', '1'],
-      ...(video.spliceFrames.length === 0 ? [] : keyFrameArgs(video)),
-      // x265 prints a report at its default log level. In transport streams it repeats a message of 2.4 kB with its own
-      // settings at each key frame, which its rate control does not count: 409 kbps for 400.
-      ...['-x265-params', `log-level=error:info=0${pool}:${gop}:${bFrameParams}${constant}${hdrParams(plan)}`],
-      ...rateControlArgs(video),
-      // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
-      ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),
-    ]
-  },
-  mpeg2: (plan, video) => [
-    // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
-    ...['-g', '600', ...keyFrameArgs(video)],
-    ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
-    // mpeg2video reads 0 as "choose automatically".
-    ...['-sc_threshold', '1000000000', '-flags', `+cgop${interlacedParams(video)}`],
-    ...rateControlArgs(video),
-    ...(isShort(plan, video) ? ['-bt', `${video.bitrateKbps / SHORT.mpeg2Divisor}k`] : []),
-    ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
-    ...(video.captions ? [] : ['-a53cc', '0']),
-  ],
-}
+const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, settings: EncoderSettings) => string[]> =
+  {
+    h264: (plan, video, { rateFactor }) => [
+      ...['-profile:v', 'high'],
+      // Exact GOPs: no key frame off the grid, and none at a scene cut.
+      ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
+      // Splice points need IDR frames. Without -forced-idr an encoder may write any intra frame.
+      ...(video.spliceFrames.length === 0 ? [] : [...keyFrameArgs(video), '-forced-idr', '1']),
+      // Closed GOPs: no frame refers across a key frame, so the stream can be cut there.
+      ...['-flags', `+cgop${interlacedParams(video)}`],
+      // b_strategy 0: anchors exactly ip_distance apart; otherwise the encoder chooses their positions.
+      ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
+      ...rateControlArgs(video, rateFactor),
+      // HRD-signalled CBR with filler; maxrate alone falls to 5 kbps on black.
+      ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
+      ...x264Params(plan, video),
+      // x264 carries captions by default.
+      ...(video.captions ? [] : ['-a53cc', '0']),
+    ],
+    hevc: (plan, video, { cores, rateFactor }) => {
+      const gop = `keyint=${video.gopFrames}:min-keyint=${video.gopFrames}:scenecut=0:open-gop=0`
+      const bFrameParams = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
+      // x265 fills up to the rate only with strict-cbr and HRD.
+      const constant =
+        video.mode === 'cbr'
+          ? `:strict-cbr=1:hrd=1:vbv-maxrate=${video.bitrateKbps}:vbv-bufsize=${video.bufferBits / 1000}`
+          : ''
+      // x265 has its own thread pool, which ffmpeg's -threads does not control.
+      const pool = cores === undefined ? '' : `:pools=${cores}`
+      return [
+        ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
+        // Without it x265 writes half of its key frames as CRA, which does not close the GOP.
+        ...['-forced-idr', '1'],
+        ...(video.spliceFrames.length === 0 ? [] : keyFrameArgs(video)),
+        // x265 prints a report at its default log level. In transport streams it repeats a message of 2.4 kB with its own
+        // settings at each key frame, which its rate control does not count: 409 kbps for 400.
+        ...['-x265-params', `log-level=error:info=0${pool}:${gop}:${bFrameParams}${constant}${hdrParams(plan)}`],
+        ...rateControlArgs(video, rateFactor),
+        // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
+        ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),
+      ]
+    },
+    mpeg2: (plan, video) => [
+      // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
+      ...['-g', '600', ...keyFrameArgs(video)],
+      ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
+      // mpeg2video reads 0 as "choose automatically".
+      ...['-sc_threshold', '1000000000', '-flags', `+cgop${interlacedParams(video)}`],
+      ...rateControlArgs(video, null),
+      ...(isShort(plan, video) ? ['-bt', `${video.bitrateKbps / SHORT.mpeg2Divisor}k`] : []),
+      ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
+      ...(video.captions ? [] : ['-a53cc', '0']),
+    ],
+  }
 
 /**
  * A short vbr clip ends before the rate control has returned to the average: with the default tolerance 5 s were 7 to
@@ -135,10 +144,14 @@ function x264Params(plan: Plan, video: VideoPlan): string[] {
   return params.length === 0 ? [] : ['-x264-params', params.join(':')]
 }
 
-function rateControlArgs(video: VideoPlan): string[] {
-  const target =
-    video.mode === 'qvbr' ? videoEncodings[video.codec].CONSTANT_QUALITY : ['-b:v', `${video.bitrateKbps}k`]
+function rateControlArgs(video: VideoPlan, rateFactor: number | null | undefined): string[] {
+  const target = targetArgs(video, rateFactor)
   return [...target, '-maxrate', `${video.maxKbps}k`, '-bufsize', `${video.bufferBits}`]
+}
+
+function targetArgs({ codec, mode, bitrateKbps }: VideoPlan, rateFactor: number | null | undefined): readonly string[] {
+  if (mode === 'qvbr') return videoEncodings[codec].CONSTANT_QUALITY
+  return rateFactor == null ? ['-b:v', `${bitrateKbps}k`] : ['-crf', `${rateFactor}`]
 }
 
 /** The same tags as on the frames (filters.ts), because ffmpeg versions differ in which of the two they follow. */

@@ -1,0 +1,21 @@
+// In charge of: whether a rendition's chunks are encoded at a constant rate factor, and at which.
+// Not in charge of: finding it (rateFactor.ts), the flags (argv/encoderArgs.ts).
+import type { Plan } from '../model/plan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
+
+/**
+ * Encoders whose chunks need one. With an average bitrate, each chunk begins with the encoder's guess and ends near the
+ * average whatever it shows: 2 % of the size and of the quality behind each join for film, several times as much where
+ * easy and difficult parts alternate. mpeg2video limits easy parts by its quantiser and shows no such effect.
+ */
+const DRIFTING: ReadonlySet<VideoPlan['codec']> = new Set(['h264', 'hevc'])
+
+/** A rendition of vbr whose chunks would differ from one encode. qvbr is a constant rate factor as it is. */
+export function needsRateFactor(video: VideoPlan | null): video is VideoPlan {
+  return video !== null && video.copied == null && video.mode === 'vbr' && DRIFTING.has(video.codec)
+}
+
+/** For the derived plan of a chunk; null = as the rendition's plan says. `rendition`: its position in the packaging. */
+export function chunkRateFactor({ part, division }: Pick<Plan, 'part' | 'division'>, rendition: number): number | null {
+  return part?.kind === 'chunk' ? (division?.rateFactors?.[rendition] ?? null) : null
+}
