@@ -4,7 +4,8 @@
 import { settings } from './env.ts'
 import { log } from './log.ts'
 import { jobFilesPrefix } from './storage/objectKeys.ts'
-import { applyEvent, webhookScheduler, jobMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
+import { applyEvent, webhookScheduler, taskMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
+import { parseTaskId } from '#contract/task/taskId.ts'
 import { FORGOTTEN_MS } from '#contract/task/registration.ts'
 import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
 import {
@@ -46,7 +47,7 @@ const SECRETS_RETENTION_MS = 3 * DAY_MS
 export async function reconcile(env: Env): Promise<void> {
   const now = Date.now()
   for (const overdue of await listOverdueJobs(env.DB, now, BATCH)) {
-    await applyEvent(env, { id: overdue.task, jobId: jobIdOfTask(overdue.task) }, { type: 'deadline' })
+    await applyEvent(env, { id: overdue.task, jobId: parseTaskId(overdue.task).jobId }, { type: 'deadline' })
   }
   for (const main of await listSettledMains(env.DB, BATCH))
     await checkMain(env, { id: main.id, jobId: main.job_id }, applyEvent)
@@ -54,7 +55,7 @@ export async function reconcile(env: Env): Promise<void> {
   const undelivered: StartMessage[] = []
   for (const task of await listUnattendedTasks(env.DB, now, MESSAGE_TIMEOUT_MS, MONITOR_SILENCE_MS, BATCH)) {
     if (task.state !== 'starting') {
-      await jobMonitor(env, task.job_id).ensureAlarm()
+      await taskMonitor(env, task.id).ensureAlarm()
     } else if ((task.lease_until ?? 0) < now) {
       const failed = { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' } as const
       await applyEvent(env, { id: task.id, jobId: task.job_id }, failed)
@@ -98,8 +99,4 @@ export async function reconcile(env: Env): Promise<void> {
 async function forgetTranscoders(env: Env, now: number): Promise<void> {
   for (const id of await deleteSilentTranscoders(env.DB, now - FORGOTTEN_MS))
     log.warn('transcoder forgotten', { transcoder: id })
-}
-
-function jobIdOfTask(task: string): string {
-  return task.slice(0, task.lastIndexOf('-'))
 }

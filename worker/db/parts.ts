@@ -1,7 +1,7 @@
 // In charge of: the SQL of the parts of a divided job, one statement per function.
 // Not in charge of: what follows from their states (scheduler/partEffects.ts), the change of one task (tasks.ts).
 import type { JobError } from '#contract/errors.ts'
-import type { TaskEvent } from '#contract/task/lifecycle.ts'
+import type { TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
 import { MAIN_TASK } from '#contract/task/taskId.ts'
 import { all, first } from './statement.ts'
 
@@ -59,6 +59,19 @@ export function listOpenParts(db: D1Database, main: string): Promise<PartRef[]> 
        WHERE tasks.main = ?1 AND tasks.state IN ('queued', 'starting', 'running') ORDER BY tasks.part`,
     [main],
   )
+}
+
+/** Parts of which an attempt was started: they may have stored something. */
+export async function listBegunParts(db: D1Database, main: string): Promise<string[]> {
+  const rows = await all<{ id: string }>(db, `SELECT id FROM tasks WHERE main = ?1 AND attempt > 0 ORDER BY part`, [
+    main,
+  ])
+  return rows.map(({ id }) => id)
+}
+
+/** The parts of a divided job in their order. */
+export async function listPartStates(db: D1Database, main: string): Promise<{ state: TaskState; attempt: number }[]> {
+  return all(db, `SELECT state, attempt FROM tasks WHERE main = ?1 ORDER BY part`, [main])
 }
 
 /** What the states of its parts mean for a divided main task; null = the parts are not done yet. */

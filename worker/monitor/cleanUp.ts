@@ -2,6 +2,9 @@
 // again after a failure.
 // Not in charge of: which objects there are (writeJournal.ts), setting the alarm (jobMonitor.ts).
 import { log } from '../log.ts'
+import { listBegunParts } from '../db/parts.ts'
+import { taskMonitor } from '../scheduler/applyEvent.ts'
+import { mapConcurrent } from '../util/mapConcurrent.ts'
 import type { WriteJournal, CleanUpPass } from './writeJournal.ts'
 import { isTransient, type Sink } from '../storage/objectStore.ts'
 
@@ -22,6 +25,32 @@ const CLEANUP_TIMEOUT_MS = 24 * 3600_000
 
 export function retryBackoffMs(tries: number): number {
   return Math.min(MAX_CLEANUP_RETRY_MS, CLEANUP_RETRY_MS * 2 ** (tries - 1))
+}
+
+/** Parts that are cleaned up at the same time. */
+const CONCURRENT_PARTS = 6
+
+/**
+ * The clean-up of a divided job includes that of its parts, each by its own monitor: until the last of them has nothing
+ * left, the job keeps its credentials.
+ * @param own the rest of the main task's own clean-up
+ */
+export async function cleanUpParts(
+  env: Env,
+  { over, jobId, task }: { over?: CleanUpState; jobId: string; task: string },
+  own: { over: CleanUpState; at: number } | null,
+): Promise<{ over: CleanUpState; at: number } | null> {
+  const begun = await listBegunParts(env.DB, task)
+  const open = await mapConcurrent(begun, CONCURRENT_PARTS, async (part) => {
+    const monitor = taskMonitor(env, part)
+    await monitor.cleanUp().catch((error: unknown) => log.warn('clean-up failed', { task: part, error: String(error) }))
+    return !(await monitor.isCleanedUp())
+  })
+  if (own !== null || !open.some((isOpen) => isOpen)) return own
+  const { since, pass, tries } = over ?? { since: Date.now(), pass: 'end', tries: 0 }
+  if (Date.now() >= since + CLEANUP_TIMEOUT_MS) return null
+  log.info('parts are being removed', { job: jobId, parts: open.filter((isOpen) => isOpen).length })
+  return { over: { since, pass, tries }, at: Date.now() + CLEANUP_RETRY_MS }
 }
 
 /**

@@ -51,8 +51,12 @@ export async function deleteCommitRecord(env: Env, jobId: string, attempt: numbe
 
 /** Records of all attempts, once the job has ended: a request may have stored one and died before it used it. */
 export async function deleteCommitRecords(env: Env, jobId: string): Promise<void> {
-  const { objects } = await env.BUCKET.list({ prefix: `work/${jobId}/` })
-  if (objects.length > 0) await env.BUCKET.delete(objects.map(({ key }) => key))
+  // A divided job has a record of each attempt at each of its parts: more than a page.
+  for (;;) {
+    const { objects, truncated } = await env.BUCKET.list({ prefix: `work/${jobId}/` })
+    if (objects.length > 0) await env.BUCKET.delete(objects.map(({ key }) => key))
+    if (!truncated) return
+  }
 }
 
 /**

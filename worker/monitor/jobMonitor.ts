@@ -6,6 +6,7 @@ import { log } from '../log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { publicEvents } from '#contract/api/events.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/task/taskId.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { CommitRunner } from './commitRunner.ts'
 import { settings } from '../env.ts'
@@ -18,8 +19,9 @@ import { Lease } from './lease.ts'
 import { findTask, findTimeline } from '../db/tasks.ts'
 import { EventStream } from './eventStream.ts'
 import type { JobProgress } from '../scheduler/jobProgress.ts'
-import { CLEANUP_RETRY_MS, cleanUpStep } from './cleanUp.ts'
+import { CLEANUP_RETRY_MS, cleanUpParts, cleanUpStep } from './cleanUp.ts'
 import { assignSlots } from '../scheduler/assignSlots.ts'
+import { checkMain } from '../scheduler/partEffects.ts'
 import { openJobSink } from '../storage/jobStores.ts'
 import type { Sink } from '../storage/objectStore.ts'
 
@@ -163,6 +165,9 @@ export class JobMonitor extends DurableObject<Env> {
   /** Called when the job has ended: aborts its uploads and removes its remaining objects. */
   async cleanUp(): Promise<void> {
     const task = this.currentAttempt.state ? await findTask(this.env.DB, this.currentAttempt.state.task) : null
+    const main = task?.main == null ? task : await findTask(this.env.DB, task.main)
+    // What a part stored belongs to its job: it stays until the job has ended.
+    if (main !== task && main !== null && !terminal[main.state]) return this.scheduleAlarm(Date.now() + QUEUED_CHECK_MS)
     this.currentAttempt.finalReply = task?.state === 'cancelled' ? 'cancel' : 'stop'
     if (!this.currentAttempt.state) return this.deleteState()
     const state: MonitorState = {
@@ -172,10 +177,12 @@ export class JobMonitor extends DurableObject<Env> {
     await this.currentAttempt.save(state)
     // Set first: if a later step fails, the alarm repeats the cleanup.
     await this.ctx.storage.setAlarm(Date.now() + CLEANUP_RETRY_MS)
-    if (state.over?.tries === 0) await this.commitRunner.deleteRecords(state.jobId)
+    const isMain = parseTaskId(state.task).number === MAIN_TASK
+    if (isMain && state.over?.tries === 0) await this.commitRunner.deleteRecords(state.jobId)
     // The outputs of a successful job stay.
-    const below = task?.state === 'completed' ? task.attempt : null
-    const remaining = await cleanUpStep(this.journal, () => this.sink(), state, below)
+    const below = main?.state === 'completed' && task?.state === 'completed' ? task.attempt : null
+    const own = await cleanUpStep(this.journal, () => this.sink(), state, below)
+    const remaining = isMain && (task?.parts ?? 0) > 0 ? await cleanUpParts(this.env, state, own) : own
     if (!remaining) return this.deleteState()
     await this.currentAttempt.save({ ...state, over: remaining.over })
     await this.ctx.storage.setAlarm(remaining.at)
@@ -242,6 +249,9 @@ export class JobMonitor extends DurableObject<Env> {
         await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this, ...used })
         return
       }
+      case 'divided':
+        await checkMain(env, ref, (target, main, event) => applyEvent(target, main, event, { monitor: this }))
+        return this.scheduleAlarm(now + QUEUED_CHECK_MS)
       case 'committing':
         return this.commit()
       default:

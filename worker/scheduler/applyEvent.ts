@@ -4,6 +4,7 @@
 import { log } from '../log.ts'
 import { waitUntil } from 'cloudflare:workers'
 import { terminal, type TaskEvent } from '#contract/task/lifecycle.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/task/taskId.ts'
 import { transitionTask, type TransitionResult, type TransitionOptions } from './transitionTask.ts'
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
@@ -19,8 +20,15 @@ export interface MonitorHandle {
   notifyListeners(): Promise<void>
 }
 
+/** Of the job's main task; it also answers for the whole job. */
 export function jobMonitor(env: Env, jobId: string) {
   return env.MONITOR.get(env.MONITOR.idFromName(jobId))
+}
+
+/** Each part of a divided job has a monitor of its own, so that hundreds of attempts do not report to one object. */
+export function taskMonitor(env: Env, task: string) {
+  const { jobId, number } = parseTaskId(task)
+  return env.MONITOR.get(env.MONITOR.idFromName(number === MAIN_TASK ? jobId : task))
 }
 
 export function webhookScheduler(env: Env, jobId: string) {
@@ -40,7 +48,7 @@ export async function applyEvent(
   event: TaskEvent,
   options: TransitionOptions & { monitor?: MonitorHandle } = {},
 ): Promise<TransitionResult> {
-  const monitor = options.monitor ?? jobMonitor(env, task.jobId)
+  const monitor = options.monitor ?? taskMonitor(env, task.id)
   const result = await transitionTask(env, task.id, event, {
     lastProgress: async () => {
       const live = await monitor.lastProgress().catch(() => null)

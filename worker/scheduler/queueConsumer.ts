@@ -5,7 +5,7 @@ import { log } from '../log.ts'
 import { START_LEASE_MS } from './transitionTask.ts'
 import { isProbe, acknowledgeProbe, type ProbeMessage } from './queueProbe.ts'
 import { dispatchAttempt } from './dispatch.ts'
-import { applyEvent, jobMonitor } from './applyEvent.ts'
+import { applyEvent, taskMonitor } from './applyEvent.ts'
 import { findTask } from '../db/tasks.ts'
 import type { StartMessage } from './assignSlots.ts'
 
@@ -31,7 +31,7 @@ async function startAttempt(env: Env, { task: id, attempt }: StartMessage): Prom
   // Repeated, late or outdated messages end here (I11).
   if (!task || task.state !== 'starting' || task.attempt !== attempt) return
   const { job_id: jobId, account, job } = task
-  await jobMonitor(env, jobId).attemptStarting({ job, jobId, account, task: id, attempt }, START_LEASE_MS)
+  await taskMonitor(env, id).attemptStarting({ job, jobId, account, task: id, attempt }, START_LEASE_MS)
   const refusal = await dispatchAttempt(env, task)
   if (refusal === null) return
   log.info('start failed', { job: jobId, task: id, attempt, slot: task.slot, ...refusal })

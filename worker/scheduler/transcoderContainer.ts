@@ -3,7 +3,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import type { ContainerHealth } from './containerHealth.ts'
-import { applyEvent, jobMonitor } from './applyEvent.ts'
+import { applyEvent, taskMonitor } from './applyEvent.ts'
 import { ContainerInstance, type StartRefusal, type ContainerAttempt } from './containerInstance.ts'
 import { findTask } from '../db/tasks.ts'
 import { TASK_API_HOST } from '../env.ts'
@@ -27,7 +27,7 @@ export class Transcoder extends DurableObject<Env> {
       },
       // Reported at once instead of after the lease: a failed host, a crash, out of memory.
       attemptLost: async ({ jobId, task: id, attempt }) => {
-        const { used, ...figures } = await jobMonitor(env, jobId).attemptFigures(attempt)
+        const { used, ...figures } = await taskMonitor(env, id).attemptFigures(attempt)
         await applyEvent(env, { id, jobId }, { type: 'lost', attempt, ...figures }, used)
       },
     })

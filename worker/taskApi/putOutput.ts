@@ -8,8 +8,9 @@ import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { allowedOutputsOf, type AllowedOutputs, type UploadMethod } from '#contract/task/allowedOutputs.ts'
 import { MAX_TASK_BODY_BYTES, type FinishPost } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
+import { parseTaskId } from '#contract/task/taskId.ts'
 import { decodePathSegments } from '../util/pathSegments.ts'
-import { jobMonitor } from '../scheduler/applyEvent.ts'
+import { taskMonitor } from '../scheduler/applyEvent.ts'
 import { TtlCache } from '../util/ttlCache.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
 import { findTask } from '../db/tasks.ts'
@@ -36,7 +37,14 @@ export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestinat
     const job = await findJobByJobId(c.env.DB, jobId)
     const sink = job && (await openJobSink(c.env, jobId, job))
     if (!job || !sink) throw staleAttempt()
-    return { sink, allowed: allowedOutputsOf(job.config, sourceBaseName(job), attemptDirectory(jobId, attempt)) }
+    return {
+      sink,
+      allowed: allowedOutputsOf(
+        job.config,
+        sourceBaseName(job),
+        attemptDirectory(jobId, attempt, parseTaskId(task).number),
+      ),
+    }
   })
 }
 
@@ -79,7 +87,7 @@ export function requireContentLength(c: Context<TaskEnv>): number {
 
 /** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
 export async function putOutput(c: Context<TaskEnv>): Promise<Response> {
-  const { attempt, task: id, jobId } = c.var
+  const { attempt, task: id } = c.var
   const length = requireContentLength(c)
   const path = decodePathSegments(new URL(c.req.url).pathname.split('/').slice(4))?.join('/')
   if (path === undefined) throw new RequestError('invalid_request', 'The path is not correctly percent-encoded.')
@@ -87,7 +95,7 @@ export async function putOutput(c: Context<TaskEnv>): Promise<Response> {
   if (!type) throw new RequestError('invalid_request', 'The request must have a Content-Type.')
   const { sink, allowed } = await attemptDestination(c)
   requireAllowedOutput(allowed, 'put', path, type)
-  const monitor = jobMonitor(c.env, jobId)
+  const monitor = taskMonitor(c.env, id)
   if ((await monitor.journalObject(attempt, path)) !== 'current') throw staleAttempt()
   // requireContentLength has checked that there is a body.
   const { etag } = await sink.put(path, c.req.raw.body ?? new Uint8Array(0), length, type, 'segment')

@@ -15,7 +15,7 @@ import { redactLog } from './redactLog.ts'
 import { sourcePostSchema } from '#contract/task/protocol.ts'
 import { jobLogKey, jobLogPrefix, posterKey } from '../storage/objectKeys.ts'
 import { readJson } from '../http/jsonBody.ts'
-import { jobMonitor } from '../scheduler/applyEvent.ts'
+import { taskMonitor } from '../scheduler/applyEvent.ts'
 import { savePoster, saveSourceReport, type StoredPoster } from '../db/sourceReports.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
 import { RequestError, staleAttempt } from '../http/requestError.ts'
@@ -44,7 +44,7 @@ export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
   const bytes = new Uint8Array(await c.req.arrayBuffer())
   const size = bytes.byteLength > MAX_PREVIEW_BYTES ? null : jpegSize(bytes)
   if (size === null) throw new RequestError('invalid_request', 'The poster must be one complete JPEG file.')
-  if ((await jobMonitor(c.env, jobId).attemptState(attempt)) !== 'current') throw staleAttempt()
+  if ((await taskMonitor(c.env, task).attemptState(attempt)) !== 'current') throw staleAttempt()
   const key = posterKey(jobId, attempt)
   await c.env.BUCKET.put(key, bytes, { httpMetadata: { contentType: 'image/jpeg' } })
   if (!(await savePoster(c.env.DB, task, { attempt, ...size } satisfies StoredPoster))) {

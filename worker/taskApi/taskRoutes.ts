@@ -7,7 +7,6 @@ import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import type { JobError, Warning } from '#contract/errors.ts'
 import { isJobErrorCode } from '#contract/errorCodes.ts'
-import { mergeWarnings } from '#contract/job/findings.ts'
 import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
 import { withRequestField } from '#contract/job/jobConfig.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
@@ -28,16 +27,19 @@ import {
   type UploadReply,
 } from '#contract/task/protocol.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
+import { parseTaskId } from '#contract/task/taskId.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { deleteCommitRecord } from '../monitor/commitOutputs.ts'
 import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../storage/jobErrorMapping.ts'
-import { applyEvent, jobMonitor } from '../scheduler/applyEvent.ts'
-import { findJobByJobId, updateWarnings } from '../db/jobs.ts'
+import { applyEvent, jobMonitor, taskMonitor } from '../scheduler/applyEvent.ts'
+import { findJobByJobId } from '../db/jobs.ts'
 import { findTask, savePlan, decodePlan } from '../db/tasks.ts'
 import { handleError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
+import { addWarnings } from './addWarnings.ts'
 import { finishDryRun } from './finishDryRun.ts'
+import { acceptedReports, deliverPart, describeDivision, divideJob, planOf, servePartRecord } from './parts.ts'
 import { receiveLog, receivePoster, receiveSourceReport } from './receiveReports.ts'
 import { describeHls, serveDecryptionKey, serveResource } from './hlsSource/serveHlsSource.ts'
 import { withOlderReply } from './olderTranscoders.ts'
@@ -72,14 +74,13 @@ const authenticateAttempt = createMiddleware<TaskEnv>(async (c, next) => {
   }
   c.set('attempt', attempt)
   c.set('task', task)
-  // A task's id is its job's backend id, a hyphen and a number.
-  c.set('jobId', task.slice(0, task.lastIndexOf('-')))
+  c.set('jobId', parseTaskId(task).jobId)
   return next()
 })
 
 /** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
 async function requireCurrentAttempt(c: Context<TaskEnv>): Promise<void> {
-  if ((await jobMonitor(c.env, c.get('jobId')).attemptState(c.get('attempt'))) !== 'current') throw staleAttempt()
+  if ((await taskMonitor(c.env, c.get('task')).attemptState(c.get('attempt'))) !== 'current') throw staleAttempt()
 }
 
 async function parseBody<T extends z.ZodMiniType>(c: Context<TaskEnv>, schema: T): Promise<z.infer<T>> {
@@ -100,7 +101,7 @@ export const taskApi = new Hono<TaskEnv>()
     const job = await findJobByJobId(c.env.DB, jobId)
     const task = await findTask(c.env.DB, id)
     if (!job || !task) throw staleAttempt()
-    await jobMonitor(c.env, jobId).attemptRunning({ job: job.id, jobId, account: job.account, task: id, attempt })
+    await taskMonitor(c.env, id).attemptRunning({ job: job.id, jobId, account: job.account, task: id, attempt })
     const { config } = job
     const name = sourceBaseName(job)
     return c.json({
@@ -112,15 +113,11 @@ export const taskApi = new Hono<TaskEnv>()
       config,
       spec: toSpec(config, name),
       spec_version: SPEC_VERSION,
-      plan: decodePlan(task.plan),
+      plan: decodePlan(await planOf(c.env.DB, task)),
       input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,
-      accepts: {
-        source: job.source === null,
-        preview: config.preview !== false && job.poster === null,
-        log: true,
-        subtitles: true,
-      },
+      ...describeDivision(task),
+      accepts: acceptedReports(job, task),
     } satisfies TaskDescription)
   })
 
@@ -160,7 +157,7 @@ export const taskApi = new Hono<TaskEnv>()
     const { sink, allowed } = await attemptDestination(c)
     requireAllowedOutput(allowed, 'parts', path, type)
     const upload = await sink.beginUpload(path, type)
-    if ((await jobMonitor(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, path)) !== 'current') {
+    if ((await taskMonitor(c.env, c.get('task')).journalUpload(c.get('attempt'), upload, path)) !== 'current') {
       await sink.abortUpload(path, upload)
       throw staleAttempt()
     }
@@ -186,7 +183,7 @@ export const taskApi = new Hono<TaskEnv>()
 
   .post('/task/:id/progress', async (c) => {
     const post = await parseBody(c, progressPostSchema)
-    const instruction = await jobMonitor(c.env, c.get('jobId')).heartbeat(c.get('attempt'), post)
+    const instruction = await taskMonitor(c.env, c.get('task')).heartbeat(c.get('attempt'), post)
     return c.json(withOlderReply({ instruction }))
   })
 
@@ -228,6 +225,9 @@ export const taskApi = new Hono<TaskEnv>()
   })
 
   .post('/task/:id/estimate', finishDryRun)
+  .post('/task/:id/divide', divideJob)
+  .post('/task/:id/deliver', deliverPart)
+  .get('/task/:id/parts/:index{[0-9]{1,3}}', servePartRecord)
 
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var
@@ -299,18 +299,6 @@ function toJobError(
     ...(error.field === undefined ? {} : { field: error.field }),
     ...(error.details === undefined ? {} : { details: error.details as Record<string, unknown> }),
   }
-}
-
-/** @param obsolete warnings of a plan that was replaced */
-async function addWarnings(env: Env, jobId: string, warnings: Warning[], obsolete: Warning[] = []): Promise<void> {
-  const job = warnings.length + obsolete.length > 0 ? await findJobByJobId(env.DB, jobId) : null
-  if (!job) return
-  const isObsolete = (warning: Warning) =>
-    obsolete.some(({ code, message }) => code === warning.code && message === warning.message)
-  const kept = job.warnings.filter((warning) => !isObsolete(warning))
-  const told = warnings.map((warning) => withRequestField(job.config, warning))
-  const merged = JSON.stringify(mergeWarnings(kept, told))
-  if (merged !== JSON.stringify(job.warnings)) await updateWarnings(env.DB, jobId, merged)
 }
 
 /** All parts but the last have the same size (R2). Large enough for MAX_PARTS, at most what one request may carry. */

@@ -1,0 +1,92 @@
+// In charge of: divided jobs in the task API: dividing, what a part delivers, its record for the attempt that puts the
+// parts together.
+// Not in charge of: state transitions (contract/task/lifecycle.ts), the rows of parts (db/parts.ts), the content of a
+// record, which only transcoders know.
+import type { Context } from 'hono'
+import {
+  deliverPostSchema,
+  dividePostSchema,
+  MAX_PART_RECORD_BYTES,
+  PART_HEARTBEAT_MS,
+  type TaskDescription,
+} from '#contract/task/protocol.ts'
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
+import { partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
+import type { Job } from '../db/jobs.ts'
+import { findTask, type TaskRow } from '../db/tasks.ts'
+import { readJson } from '../http/jsonBody.ts'
+import { notFound, RequestError, staleAttempt } from '../http/requestError.ts'
+import { partRecords } from '../monitor/partRecords.ts'
+import { applyEvent, taskMonitor } from '../scheduler/applyEvent.ts'
+import { addWarnings } from './addWarnings.ts'
+import { parseMessage } from './parseMessage.ts'
+import type { TaskEnv } from './taskContext.ts'
+
+/** The plan of a divided job is stored with its main task. */
+export async function planOf(db: D1Database, task: TaskRow): Promise<string | null> {
+  return task.main === null ? task.plan : ((await findTask(db, task.main))?.plan ?? null)
+}
+
+/** What an attempt at a divided job has to do; empty for every other attempt. */
+export function describeDivision(task: TaskRow): Pick<TaskDescription, 'part' | 'assemble' | 'heartbeat_ms'> {
+  if (task.part !== null) return { part: { index: task.part }, heartbeat_ms: PART_HEARTBEAT_MS }
+  return task.parts > 0 ? { assemble: { parts: task.parts } } : {}
+}
+
+/** The main task reports the source and its log: a part would replace them. */
+export function acceptedReports(job: Job, task: TaskRow): NonNullable<TaskDescription['accepts']> {
+  const isMain = task.main === null
+  return {
+    source: isMain && job.source === null,
+    preview: isMain && job.config.preview !== false && job.poster === null,
+    log: isMain,
+    subtitles: true,
+    ...(task.kind === 'part' || task.parts > 0 ? {} : { parts: MAX_JOB_PARTS }),
+  }
+}
+
+/** `POST /task/:id/divide`. Repeated without effect. */
+export async function divideJob(c: Context<TaskEnv>): Promise<Response> {
+  const { attempt, task: id, jobId } = c.var
+  const { value } = await readJson(c as never, 1024)
+  const { parts } = parseMessage(dividePostSchema, value)
+  const before = await findTask(c.env.DB, id)
+  if (before?.attempt !== attempt) throw staleAttempt()
+  if (before.plan === null) throw new RequestError('invalid_request', 'A job is divided after its plan was stored.')
+  const result = await applyEvent(c.env, { id, jobId }, { type: 'divide', attempt, parts })
+  if (!result.ok && result.refusal !== 'same') throw staleAttempt()
+  return c.json({ state: 'divided' })
+}
+
+/** `POST /task/:id/deliver`. Repeated without effect. */
+export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
+  const { attempt, task: id, jobId } = c.var
+  const { value } = await readJson(c as never, MAX_PART_RECORD_BYTES)
+  const { record, warnings, progress } = parseMessage(deliverPostSchema, value)
+  const part = await findTask(c.env.DB, id)
+  if (part?.attempt !== attempt || part.part === null) throw staleAttempt()
+  if (part.state === 'completed') return c.json({ state: 'completed' })
+  const monitor = taskMonitor(c.env, id)
+  if ((await monitor.heartbeat(attempt, progress)) !== 'continue') throw staleAttempt()
+  await partRecords.store(c.env, jobId, part.part, attempt, record)
+  await addWarnings(c.env, jobId, warnings)
+  const used = { cpuSeconds: progress.cpu_seconds, bytesRead: progress.bytes_read }
+  const result = await applyEvent(c.env, { id, jobId }, { type: 'delivered', attempt }, used)
+  if (!result.ok && result.refusal !== 'same') {
+    await partRecords.remove(c.env, jobId, part.part, attempt)
+    throw staleAttempt()
+  }
+  return c.json({ state: 'completed' })
+}
+
+/** `GET /task/:id/parts/:index`, for any attempt of the job. 404 until the part is stored. */
+export async function servePartRecord(c: Context<TaskEnv>): Promise<Response> {
+  const { attempt, task: id, jobId } = c.var
+  if ((await taskMonitor(c.env, id).attemptState(attempt)) !== 'current') throw staleAttempt()
+  const index = Number(c.req.param('index'))
+  const part = await findTask(c.env.DB, taskIdOf(jobId, partTaskNumber(index)))
+  if (part?.state !== 'completed') throw notFound()
+  const record = await partRecords.open(c.env, jobId, index, part.attempt)
+  if (record === null) throw notFound()
+  return new Response(record.body, { headers: { 'content-type': 'application/json' } })
+}
