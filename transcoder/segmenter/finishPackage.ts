@@ -21,7 +21,7 @@ import { tarDocuments } from '../manifests/tar/tarPlaylists.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { PackagingPlan, Plan } from '../plan/model/plan.ts'
 import { segmentForms } from '../plan/forms.ts'
-import type { Segmenter } from './segmenter.ts'
+import type { StoredSegments } from './storedSegments.ts'
 import { buildPresentation, trackSeconds } from './buildPresentation.ts'
 import { inMemoryObject, buildThumbnailFiles, type SidecarFile } from './sidecarFiles.ts'
 import { captionTracks, sidecarTracks, subtitleTracks, buildTextTracks, type TextTrackSource } from './webvttTracks.ts'
@@ -55,7 +55,7 @@ export interface PresentationSets {
  * Called after all outputs were found to be complete. Resolves when everything is stored except what the commit writes.
  */
 export async function finalizePackage(
-  segments: Segmenter,
+  segments: StoredSegments,
   plan: Plan,
   input: PackageInput,
 ): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
@@ -75,7 +75,8 @@ export async function finalizePackage(
   const inDirectory = [...manifestObjects(packaging, sets), ...vtt]
   const { tar } = segments
   const documentFiles = inDirectory.map(({ path, body }) => ({ path, content: inMemoryObject(Buffer.from(body)) }))
-  const tarred = await tar?.finish([...files, ...documentFiles])
+  const ownFiles = files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }]))
+  const tarred = await tar?.finish([...ownFiles, ...documentFiles])
   const index = tarred && tar ? { name: tarred.path.split('/').at(-1)!, ranges: tar.layout.ranges } : null
   const measured = await input.measure(sets)
   const placed = [...inDirectory, ...(index === null ? [] : overTar(sets, index))].map((document) => {
@@ -126,7 +127,7 @@ function buildPresentations(
 function addSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: PresentationSets,
-  segments: Segmenter,
+  segments: StoredSegments,
   { accepts, sidecars }: { accepts: TaskDescription['accepts']; sidecars: TextTrackSource[] },
 ): { sets: PresentationSets; files: SidecarFile[]; vtt: WrittenObject[] } {
   const leading = hls ?? dash ?? smooth
@@ -164,7 +165,7 @@ function addSidecars(
   }
 }
 
-function truncationWarnings({ subtitles = [] }: PackagingPlan, segments: Segmenter): Warning[] {
+function truncationWarnings({ subtitles = [] }: PackagingPlan, segments: StoredSegments): Warning[] {
   return subtitles.flatMap(({ stream }, at) =>
     segments.subtitles[at]?.truncated === true
       ? [
@@ -180,10 +181,10 @@ function truncationWarnings({ subtitles = [] }: PackagingPlan, segments: Segment
 function reportedSidecars(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
   return files
     .filter(({ role }) => role !== 'poster') // the commit completes the poster, and it is listed already
-    .map(({ path, role, content }) => ({
+    .map(({ path, role, bytes, sha256 }) => ({
       path: joinPath(packaging.directory, path),
-      size: content.bytes,
-      sha256: content.sha256,
+      size: bytes,
+      sha256,
       role,
     }))
 }

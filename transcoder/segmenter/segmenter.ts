@@ -30,6 +30,7 @@ import { objectNames, tarRequest } from './objectNames.ts'
 import { UploadQueue } from '../upload/uploadQueue.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
 import type { SidecarFile } from './sidecarFiles.ts'
+import type { StoredSegments } from './storedSegments.ts'
 import { writeSegments } from './segmentWriter.ts'
 import { TarUpload } from '../upload/tarUpload.ts'
 import { readCaptions } from './captionReader.ts'
@@ -40,7 +41,7 @@ import { cadenceFor, leadingRendition, requireCompleteSegments, type RecordedRen
 const SIZE_FACTOR = 8
 const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
 
-export class Segmenter {
+export class Segmenter implements StoredSegments {
   /** Readers of `pipe:` 3 and up, in the order of the plan's streams. */
   readonly pipeReaders: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
@@ -113,6 +114,7 @@ export class Segmenter {
   /** Uploads sidecar files. */
   enqueueFiles(files: readonly SidecarFile[]): void {
     for (const { path, contentType, content, role } of files) {
+      if (content === null) continue
       const commitRole = role === 'poster' ? role : undefined
       this.#uploads.enqueue({
         path: joinPath(this.#packaging.directory, path),

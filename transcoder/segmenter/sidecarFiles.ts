@@ -21,7 +21,20 @@ export interface SidecarFile {
   contentType: string
   /** A poster has a permanent name: the commit writes it. */
   role: 'captions' | 'media' | 'poster'
-  content: StoredBytes
+  /** null = it is stored already, by a part of the job. */
+  content: StoredBytes | null
+  bytes: number
+  sha256: string
+}
+
+/** A JPEG, or where a part of the job has stored one. */
+export type Picture = Uint8Array | StoredPicture
+
+export interface StoredPicture {
+  /** Below the directory of the thumbnails. */
+  uri: string
+  bytes: number
+  sha256: string
 }
 
 export function inMemoryObject(bytes: Buffer): StoredBytes {
@@ -45,7 +58,7 @@ export interface ThumbnailFiles {
  */
 export function buildThumbnailFiles(
   plan: ThumbnailPlan,
-  { sheets, posters }: { sheets: readonly Uint8Array[] | null; posters: readonly Uint8Array[] | null },
+  { sheets, posters }: { sheets: readonly Picture[] | null; posters: readonly Picture[] | null },
   { own: attemptDirectory, duration, lists }: { own: string; duration: number; lists: boolean },
 ): ThumbnailFiles {
   const { width, height, columns, rows, intervalSeconds } = plan
@@ -59,10 +72,13 @@ export function buildThumbnailFiles(
     )
   const directory = 'thumbnails'
   const files: SidecarFile[] = []
-  const addFile = (uri: string, picture: Uint8Array, role: SidecarFile['role'] = 'media') => {
-    const content = inMemoryObject(Buffer.from(picture))
-    files.push({ path: joinPath(directory, uri), contentType: JPEG_TYPE, role, content })
-    return { uri, bytes: content.bytes, sha256: content.sha256 }
+  const addFile = (name: string, picture: Picture, role: SidecarFile['role'] = 'media') => {
+    const content = picture instanceof Uint8Array ? inMemoryObject(Buffer.from(picture)) : null
+    const made = content === null ? null : { uri: name, bytes: content.bytes, sha256: content.sha256 }
+    const stored = picture instanceof Uint8Array ? made! : picture
+    const { uri, bytes, sha256 } = stored
+    files.push({ path: joinPath(directory, uri), contentType: JPEG_TYPE, role, content, bytes, sha256 })
+    return stored
   }
   const at = (seconds: number) => Math.round(Math.min(seconds, duration) * 1000)
   const track: ThumbnailTrack = {

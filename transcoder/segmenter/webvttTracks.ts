@@ -149,8 +149,9 @@ export function buildTextTracks(
     const written = webvttFiles({ cues }, intervals, origin)
     const store = (uri: string, body: string): Omit<Segment, 'start' | 'duration'> => {
       const content = inMemoryObject(Buffer.from(body))
-      files.push({ path: joinPath(directory, uri), contentType: WEBVTT_TYPE, role: 'captions', content })
-      return { uri, bytes: content.bytes, sha256: content.sha256 }
+      const { bytes, sha256 } = content
+      files.push({ path: joinPath(directory, uri), contentType: WEBVTT_TYPE, role: 'captions', content, bytes, sha256 })
+      return { uri, bytes, sha256 }
     }
     return {
       ...about,

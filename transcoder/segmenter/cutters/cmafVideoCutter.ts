@@ -1,10 +1,12 @@
-// In charge of: CMAF video segments: the fragments that the encoder wrote, joined up to each segment's end.
+// In charge of: CMAF video segments: the fragments that the encoder wrote, joined up to each segment's end. Those of a
+// chunk get the times of the whole output.
 // Not in charge of: where segments end (cutter.ts), fragments that are rewritten (refragmentingCutter.ts).
-import { nextBoundary, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
+import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
 import { FormatError } from '../../formats/formatError.ts'
 import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
 import { isSync, readFragment, type Fragment } from '../../formats/mp4/movieFragment.ts'
+import { moveFragment } from '../../formats/mp4/moveFragment.ts'
 import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
 
 /** Boxes between the fragments that belong to a file and not to a segment. */
@@ -12,11 +14,12 @@ const FILE_LEVEL_BOXES = new Set(['mfra', 'sidx', 'free', 'skip', 'styp'])
 
 export class CmafVideoCutter implements Cutter {
   readonly #cadence: Cadence
+  readonly #chunkStart: number | null
   readonly #reader = new BoxReader()
   #ftyp: Uint8Array | null = null
   track: TrackInfo | null = null
-  /** Number of frames before the current fragment. */
-  #frames = 0
+  /** Number of frames of the output before the current fragment. */
+  #frames: number
   #segment: { firstFrame: number; end: number; start: number; bytes: number; keys: KeyFrameRange[] } | null = null
   #moof: Uint8Array | null = null
   #fragment: Fragment | null = null
@@ -26,8 +29,11 @@ export class CmafVideoCutter implements Cutter {
   /** The time until which the frames read so far are shown. */
   #until = 0
 
-  constructor(cadence: Cadence) {
+  /** `chunkStart`: the number of the stream's first frame in the output; null = the stream is the whole output. */
+  constructor(cadence: Cadence, chunkStart: number | null = null) {
     this.#cadence = cadence
+    this.#chunkStart = chunkStart
+    this.#frames = chunkStart ?? 0
   }
 
   push(chunk: Uint8Array): CutEvent[] {
@@ -61,6 +67,7 @@ export class CmafVideoCutter implements Cutter {
     const { track } = this
     if (this.#moof === null || track === null)
       throw new FormatError('damaged', 'The encoder wrote an mdat box without a moof box.')
+    if (this.#chunkStart !== null) this.#moof = this.#moved(this.#moof, track, this.#chunkStart)
     const fragment = readFragment(this.#moof, track.defaults, header.length)
     if (fragment.samples.reduce((sum, { size }) => sum + size, 0) !== bytes)
       throw new FormatError('damaged', 'The size of a movie fragment differs from the size of its samples.')
@@ -106,6 +113,14 @@ export class CmafVideoCutter implements Cutter {
       time += duration
     }
     this.#moof = null
+  }
+
+  /**
+   * Fragments are numbered by their first frames: the number of fragments in the chunks before is not known, and numbers
+   * only have to increase.
+   */
+  #moved(moof: Uint8Array, { timescale }: TrackInfo, chunkStart: number): Uint8Array {
+    return moveFragment(moof, { ticks: ticksOf(chunkStart, this.#cadence, timescale), sequence: this.#frames + 1 })
   }
 
   #emit(bytes: Uint8Array, cuts: CutEvent[]): void {

@@ -1,5 +1,6 @@
 // In charge of: where segments end, and the events that a cutter emits.
 // Not in charge of: cutting (the other files here), storing segments (segmentWriter.ts).
+import { TaskError } from '#contract/taskError.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { SegmentStarts } from '../../plan/model/plan.ts'
 
@@ -30,6 +31,15 @@ export function nextBoundary({ segmentFrames, spliceFrames, starts }: Cadence, s
     if (splice !== undefined && splice <= at) return splice
     if (!spliceFrames.some((frame) => Math.abs(frame - at) < segmentFrames * MERGE_SHARE)) return at
   }
+}
+
+/** The number of segments before frame `frame`, at which a segment must begin. */
+export function segmentsBefore(cadence: Cadence, frame: number): number {
+  let count = 0
+  let at = 0
+  for (; at < frame; at = nextBoundary(cadence, at)) count += 1
+  if (at !== frame) throw new TaskError('internal', `No segment begins at frame ${frame}.`)
+  return count
 }
 
 /** Audio that leads has no segment shorter than this share: its remainder is added to the segment before. */

@@ -1,0 +1,99 @@
+// In charge of: the record of a part of a divided job: what it stored, and what was measured in it. A later attempt puts
+// the job together from the records alone.
+// Not in charge of: filling it (recordParts.ts), its form on the way (recordEncoding.ts), putting parts together
+// (assembleParts.ts).
+import * as z from 'zod/mini'
+import type { Warning } from '#contract/errors.ts'
+import { finishedObjectSchema } from '#contract/task/protocol.ts'
+import { warningCode } from '#contract/warningCodes.ts'
+import type { ProbedRendition } from '../outputAnalysis/presentationAnalysis.ts'
+
+const count = z.number().check(z.int(), z.gte(0))
+/** May be a fraction, and before the beginning: a time in the source. */
+const time = z.number()
+
+const storedObject = z.object({ uri: z.string(), bytes: count, sha256: z.string() })
+/** An object that a part has stored. `uri`: below the directory of its track. */
+export type StoredObject = z.infer<typeof storedObject>
+
+const recordedStreamSchema = z.object({
+  /** Position in `packaging.renditions` of the plan of the whole job. */
+  rendition: count,
+  form: z.literal('cmaf'),
+  /** What comes before the first segment: of a chunk the video before it, else nothing. */
+  before: z.object({ segments: count, frames: count }),
+  /** Only the first chunk stores it; that of every other one must have the same bytes. */
+  init: storedObject,
+  segments: z.array(
+    z.object({
+      ...storedObject.shape,
+      start: z.number().check(z.int()),
+      duration: count,
+      frames: count,
+      keys: z.array(z.object({ start: z.number().check(z.int()), offset: count, bytes: count })),
+    }),
+  ),
+  timescale: count,
+  codecs: z.array(z.string()),
+  /** Bytes of coded media, without the container's overhead. */
+  mediaBytes: count,
+  /** Of the first chunk, and of the rest: what ffprobe reports about the stream. null = it could not be probed. */
+  probed: z.nullable(z.custom<ProbedRendition>((value) => typeof value === 'object' && value !== null)),
+})
+export type StreamRecord = z.infer<typeof recordedStreamSchema>
+
+const eventCount = z.object({ count, seconds: z.array(time) })
+const damage = z.object({
+  packets: eventCount,
+  frames: eventCount,
+  messages: z.extend(eventCount, { first: z.string() }),
+  gaps: z.array(z.object({ seconds: time, lengthSeconds: time })),
+  total: count,
+})
+
+const common = {
+  version: z.literal(1),
+  streams: z.array(recordedStreamSchema),
+  /** What the commit has to complete: audio files, the poster, very large segments. */
+  objects: z.array(finishedObjectSchema),
+  /** Times are those of the outputs. */
+  damage,
+  /** What the plan does not warn of already. */
+  warnings: z.array(
+    z.object({
+      code: warningCode,
+      field: z.optional(z.string()),
+      message: z.string(),
+    }) satisfies z.ZodMiniType<Warning>,
+  ),
+}
+
+const chunkRecordSchema = z.object({ kind: z.literal('chunk'), chunk: count, ...common })
+export type ChunkRecord = z.infer<typeof chunkRecordSchema>
+
+const restRecordSchema = z.object({
+  kind: z.literal('rest'),
+  ...common,
+  captions: z.object({
+    channels: z.array(
+      z.object({
+        channel: z.string(),
+        cues: z.array(z.object({ start: time, end: time, text: z.string(), settings: z.string() })),
+      }),
+    ),
+    isOverLimit: z.boolean(),
+  }),
+  /** As WebVTT, in the order of the plan. */
+  subtitles: z.array(z.object({ text: z.string(), truncated: z.boolean() })),
+  secondsBefore: time,
+  /** Thumbnails; null = the job has none. */
+  pictures: z.nullable(z.object({ sheets: z.array(storedObject), poster: storedObject })),
+  /** Seconds of each audio file of the plan; null = not known. */
+  audioFileSeconds: z.array(z.nullable(time)),
+  /** Of the source; null = not known. */
+  sourceBytes: z.nullable(count),
+})
+export type RestRecord = z.infer<typeof restRecordSchema>
+
+export const partRecordSchema = z.discriminatedUnion('kind', [chunkRecordSchema, restRecordSchema])
+export type PartRecord = z.infer<typeof partRecordSchema>
