@@ -11,7 +11,7 @@ import type { Attempt } from '../attempt.ts'
 import type { TaskClient } from '../taskApi/taskClient.ts'
 import type { EncodedFile } from './encode.ts'
 import { analyzeFile } from '../outputAnalysis/fileAnalysis.ts'
-import { probeRenditions, analyzePresentation } from '../outputAnalysis/presentationAnalysis.ts'
+import { analyzePresentation, type ProbedRendition } from '../outputAnalysis/presentationAnalysis.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import { redactText, StaleAttempt } from '../errors.ts'
 import type { JobLog } from './jobLog.ts'
@@ -76,21 +76,21 @@ export async function analyzeFiles(
 }
 
 /**
- * Probes the segments while the last of them are uploaded. The returned function is called once the tracks are known.
- * It returns the facts by path below the packaging directory; none if the segments could not be measured. Throws only
- * errors that end the attempt.
+ * `analysis`: what is probed in the segments while the last of them are uploaded. The returned function is called once the
+ * tracks are known. It returns the facts by path below the packaging directory; none if the segments could not be
+ * measured. Throws only errors that end the attempt.
  */
 export function analyzePackage(
   attempt: Attempt,
   { packaging }: Plan,
-  found: { streams: readonly SegmentedStream[]; hasCaptions: boolean },
+  streams: readonly SegmentedStream[],
+  analysis: Promise<ReadonlyMap<string, ProbedRendition>> | null,
 ): (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>> {
-  const analysis = packaging === null ? null : probeRenditions(attempt, packaging, found)
   analysis?.catch(() => undefined) // the error is reported where the promise is awaited
   return async (sets) =>
     (await bestEffort(attempt, 'the segments could not be measured', async () => {
       if (packaging === null || analysis === null) return new Map<string, never>()
-      const measured = analyzePresentation(packaging, found.streams, await analysis, sets)
+      const measured = analyzePresentation(packaging, streams, await analysis, sets)
       return new Map([...measured].map(([path, facts]) => [path, validated(facts)]))
     })) ?? new Map<string, never>()
 }
