@@ -25,6 +25,8 @@ export interface StatusFacts {
   inputName: string
   /** Queued tasks before this one; only while it waits. */
   position: number | null
+  /** States of the parts of a divided job, in the order of their positions; null = it is not divided. */
+  parts: TaskState[] | null
   /** Failed starts in a row, and when the next start is due, in milliseconds since 1970. */
   startsFailed: number
   notBefore: number
@@ -52,6 +54,7 @@ export function newJobFacts(
     poster: null,
     archiveUrl: null,
     position: null,
+    parts: null,
     startsFailed: 0,
     notBefore: 0,
     lastLostError: null,
@@ -72,9 +75,11 @@ const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
 function phaseOf(facts: StatusFacts): JobPhase {
   switch (facts.task) {
     case 'queued':
-      return 'queued'
+      return facts.parts === null ? 'queued' : 'packaging'
     case 'starting':
-      return 'starting'
+      return facts.parts === null ? 'starting' : 'packaging'
+    case 'divided':
+      return 'transcoding'
     case 'running':
       return facts.progress?.phase ?? 'starting'
     case 'committing':
@@ -126,6 +131,31 @@ function waitingFor({ task, lastLostError, notBefore }: StatusFacts): PublicStat
   return { code: lastLostError.code, message: lastLostError.message, next_try_at: new Date(notBefore).toISOString() }
 }
 
+const partLetters: Readonly<Record<TaskState, string>> = {
+  queued: '.',
+  starting: '.',
+  running: 'r',
+  divided: '.',
+  committing: 'r',
+  completed: 'c',
+  failed: 'f',
+  cancelled: 'x',
+}
+
+/** The last chunk is the first part, followed by the part that makes everything else (TaskDescription.part). */
+function chunksOf(parts: readonly TaskState[] | null): PublicStatus['chunks'] {
+  if (parts === null) return null
+  const [last, rest, ...others] = parts
+  const inOrder = [...others, ...(last === undefined ? [] : [last]), ...(rest === undefined ? [] : [rest])]
+  const count = (state: TaskState) => parts.filter((each) => each === state).length
+  return {
+    total: parts.length,
+    completed: count('completed'),
+    running: count('running'),
+    map: inOrder.map((state) => partLetters[state]).join(''),
+  }
+}
+
 /**
  * Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until
  * known.
@@ -153,8 +183,9 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     queue_position: facts.position,
     failed_starts: failedStarts(facts),
     waiting_for: waitingFor(facts),
+    chunks: chunksOf(facts.parts),
     eta_seconds:
-      ended || facts.task !== 'running'
+      ended || (facts.task !== 'running' && facts.task !== 'divided')
         ? null
         : progress?.eta_seconds == null
           ? null

@@ -94,6 +94,19 @@ export const jobStatus = z.object({
     .describe(
       'Set while the job waits after a failed attempt, for example because its source or store is unavailable; the event `attempt.lost` has the same error.',
     ),
+  chunks: z
+    .object({
+      total: z.int(),
+      completed: z.int(),
+      running: z.int(),
+      map: z
+        .string()
+        .describe(
+          'One letter per task: the chunks of the video in order, then the task that makes everything else. `.` waiting, `r` running, `c` completed, `f` failed, `x` cancelled.',
+        ),
+    })
+    .nullable()
+    .describe('The tasks into which the job is divided; null if it is not.'),
   eta_seconds: z.number().nullable(),
   created_at: time,
   started_at: time.nullable(),

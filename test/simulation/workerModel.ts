@@ -296,6 +296,7 @@ export class Service {
       warnings: [],
       outputs: [],
       retryOf: null,
+      parts: null,
       inputName: id,
       dryRun: job.kind === 'plan',
       estimate: null,

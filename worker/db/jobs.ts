@@ -49,6 +49,8 @@ export interface JobWithTaskRow extends JobRow {
   task: string
   kind: TaskKind
   task_state: TaskState
+  /** Tasks into which the job is divided; 0 = it is not. */
+  parts: number
   attempt: number
   lost: number
   /** Consecutive failures. */
@@ -229,7 +231,7 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
   )
 }
 
-const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before,
+const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before, tasks.parts,
   CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
 /** Of a divided job: the main task only. */
 const joinTasks = `FROM jobs JOIN tasks ON tasks.job = jobs.id AND tasks.main IS NULL`

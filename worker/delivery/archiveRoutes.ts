@@ -4,9 +4,12 @@
 import { Hono, type Context } from 'hono'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
+import { partTaskNumber } from '#contract/task/taskId.ts'
 import { measureArchive, streamArchive } from './tarArchive.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
+import { listPartStates } from '../db/parts.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { contentRange, parseRange } from '../util/byteRange.ts'
 import { displayInputName } from '../db/searchText.ts'
@@ -42,6 +45,12 @@ async function verifyGrant(c: Context<AppEnv>, account: string, jobId: string, n
   return hmacVerify(c.env, 'archive', signedText(account, jobId, name, expiry), signature)
 }
 
+async function directoriesOfParts(db: D1Database, job: Job): Promise<string[]> {
+  if (job.parts === 0) return []
+  const parts = await listPartStates(db, job.task)
+  return parts.map(({ attempt }, index) => attemptDirectory(job.job_id, attempt, partTaskNumber(index)))
+}
+
 export const archiveRoutes = new Hono<AppEnv>().get('/:grant/:account/:job/:name', async (c) => {
   const { account, job: jobId, name } = c.req.param()
   if (!(await verifyGrant(c, account, jobId, name))) {
@@ -54,7 +63,7 @@ export const archiveRoutes = new Hono<AppEnv>().get('/:grant/:account/:job/:name
   const archived = {
     account,
     jobId,
-    attempt: job.attempt,
+    attempts: new Set([attemptDirectory(jobId, job.attempt), ...(await directoriesOfParts(c.env.DB, job))]),
     directory: name.replace(/\.tar$/, ''),
     finishedAt: job.finished_at ?? 0,
   }

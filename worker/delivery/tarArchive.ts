@@ -2,7 +2,6 @@
 // and any byte range of it as a stream. Nothing is stored, and only one window of an object is read at a time.
 // Not in charge of: access control (archiveRoutes.ts), the format (contract/formats/tarHeader.ts).
 import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
-import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import type { ByteSpan } from '../util/byteRange.ts'
 import { ownPrefix } from '../storage/keyBelow.ts'
 import { r2Source } from '../storage/r2/r2Store.ts'
@@ -14,8 +13,8 @@ const WINDOW_BYTES = 32 * 1024 * 1024
 export interface ArchivedJob {
   account: string
   jobId: string
-  /** The attempt that made the outputs. Objects of other attempts are about to be removed. */
-  attempt: number
+  /** The directories of the attempts that made the outputs. Objects of other attempts are about to be removed. */
+  attempts: ReadonlySet<string>
   /** All entries are in a directory of this name. */
   directory: string
   /** Milliseconds since 1970. */
@@ -47,9 +46,8 @@ async function* archiveSections(env: Env, archived: ArchivedJob): AsyncGenerator
   yield { length: TAR_END_BYTES, bytes: new Uint8Array(TAR_END_BYTES) }
 }
 
-function isFromOtherAttempt(path: string, { jobId, attempt }: ArchivedJob): boolean {
-  const own = attemptDirectory(jobId, attempt)
-  return path.split('/').some((element) => element.startsWith(`${jobId}-`) && element !== own)
+function isFromOtherAttempt(path: string, { jobId, attempts }: ArchivedJob): boolean {
+  return path.split('/').some((element) => element.startsWith(`${jobId}-`) && !attempts.has(element))
 }
 
 export interface ArchiveSize {

@@ -4,6 +4,7 @@ import { log } from '../log.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
+import { listPartStates } from '../db/parts.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
@@ -37,9 +38,10 @@ export async function buildStatus(
   base: string,
   terms: UrlOptions = { expiresAtMs: outputsExpireAt(job), isShared: false },
 ): Promise<PublicStatus> {
-  const running = job.task_state === 'running' || job.task_state === 'committing'
-  const [live, outputs, poster, archiveUrl] = await Promise.all([
+  const running = job.task_state === 'running' || job.task_state === 'divided' || job.task_state === 'committing'
+  const [live, parts, outputs, poster, archiveUrl] = await Promise.all([
     running || (job.attempt > 0 && job.finished_at === null) ? jobMonitor(env, job.job_id).progress() : null,
+    job.parts > 0 && terms.isListed !== true ? listPartStates(env.DB, job.task) : null,
     outputUrls(env, job, base, terms),
     posterLink(env, job, base, terms.expiresAtMs),
     terms.isShared ? null : signedArchiveUrl(env, job, base, terms.expiresAtMs),
@@ -60,6 +62,7 @@ export async function buildStatus(
     retryOf: job.retry_of,
     inputName: job.input_name ?? displayInputName(job.config, null),
     position: job.position ?? null,
+    parts: parts && parts.map(({ state }) => state),
     startsFailed: job.starts_failed,
     notBefore: job.not_before,
     // Shown only during the retry delay. Afterwards the job waits for a transcoder like any other.

@@ -6,13 +6,14 @@ import { log } from '../log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { publicEvents } from '#contract/api/events.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
-import { MAIN_TASK, parseTaskId } from '#contract/task/taskId.ts'
+import { MAIN_TASK, parseTaskId, partOf } from '#contract/task/taskId.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { CommitRunner } from './commitRunner.ts'
 import { settings } from '../env.ts'
 import { CurrentAttempt, type MonitorState, type AttemptState, type MonitoredAttempt } from './currentAttempt.ts'
+import { PartsProgress } from './partsProgress.ts'
 import { ProgressSnapshot } from './progressSnapshot.ts'
-import { applyEvent } from '../scheduler/applyEvent.ts'
+import { applyEvent, jobMonitor } from '../scheduler/applyEvent.ts'
 import type { AttemptUsed } from '../scheduler/transitionTask.ts'
 import { WriteJournal } from './writeJournal.ts'
 import { Lease } from './lease.ts'
@@ -34,6 +35,7 @@ export class JobMonitor extends DurableObject<Env> {
   private readonly journal: WriteJournal
   private readonly progressSnapshot: ProgressSnapshot
   private readonly commitRunner: CommitRunner
+  private readonly partsProgress = new PartsProgress()
   readonly listeners = new EventStream()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -83,8 +85,28 @@ export class JobMonitor extends DurableObject<Env> {
     const now = Date.now()
     await this.lease.renew(now, settings(this.env).leaseMs)
     if (now < (this.currentAttempt.state?.heldUntil ?? 0)) return 'continue'
-    this.listeners.sendProgress(await this.progressSnapshot.update(attempt, post, now))
+    const progress = await this.progressSnapshot.update(attempt, post, now)
+    const part = this.currentAttempt.state === null ? null : partOf(parseTaskId(this.currentAttempt.state.task).number)
+    if (part === null) this.listeners.sendProgress(progress)
+    else this.ctx.waitUntil(this.tellMain(this.currentAttempt.state!.jobId, part, post))
     return 'continue'
+  }
+
+  /** Best effort: the next report comes within seconds. */
+  private async tellMain(jobId: string, part: number, post: ProgressPost): Promise<void> {
+    await jobMonitor(this.env, jobId)
+      .partProgress(part, post)
+      .catch((error: unknown) => log.warn('progress not told', { job: jobId, part, error: String(error) }))
+  }
+
+  /** A part of this job reported its progress. */
+  async partProgress(part: number, post: ProgressPost): Promise<void> {
+    const { state } = this.currentAttempt
+    const main = state === null || state.over ? null : await findTask(this.env.DB, state.task)
+    if (main?.state !== 'divided') return
+    const now = Date.now()
+    const whole = await this.partsProgress.update(this.env.DB, main, part, post, now)
+    this.listeners.sendProgress(await this.progressSnapshot.update(main.attempt, whole, now))
   }
 
   /** Whether an attempt may still write. */

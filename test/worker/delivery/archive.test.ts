@@ -78,7 +78,13 @@ test('what broke off goes on: ranges that begin and end anywhere', async () => {
 })
 
 test('more objects than one page of a store listing, in one order', async () => {
-  const archived = { account: 'default', jobId: 'job-pages', attempt: 1, directory: 'd', finishedAt: 0 }
+  const archived = {
+    account: 'default',
+    jobId: 'job-pages',
+    attempts: new Set<string>(),
+    directory: 'd',
+    finishedAt: 0,
+  }
   const count = 1003
   for (let n = 0; n < count; n += 100) {
     const batch = Array.from({ length: Math.min(100, count - n) }, (_, k) => String(n + k).padStart(5, '0'))
@@ -101,7 +107,7 @@ test('what a lost attempt left is not in it', async () => {
 })
 
 test('an object that is replaced or removed during the download cuts the archive off', async () => {
-  const archived = { account: 'default', jobId: 'job-race', attempt: 1, directory: 'd', finishedAt: 0 }
+  const archived = { account: 'default', jobId: 'job-race', attempts: new Set<string>(), directory: 'd', finishedAt: 0 }
   await env.BUCKET.put('out/default/job-race/a', video)
   const measured = await measureArchive(env, archived)
   await env.BUCKET.delete('out/default/job-race/a')

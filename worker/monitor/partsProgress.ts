@@ -1,0 +1,49 @@
+// In charge of: the progress of a divided job, from the reports of its parts.
+// Not in charge of: that it never decreases (progressSnapshot.ts), the reports of one attempt (jobMonitor.ts).
+import type { ProgressPost } from '#contract/task/protocol.ts'
+import { listPartStates } from '../db/parts.ts'
+import type { TaskRow } from '../db/tasks.ts'
+
+/** A part that has not reported for this long does not run at the moment. */
+const SILENT_MS = 15_000
+/** Until this share is done, the time left cannot be told. */
+const FIRST_SHARE = 0.02
+
+interface Report extends ProgressPost {
+  at: number
+}
+
+export class PartsProgress {
+  readonly #reports = new Map<number, Report>()
+  /** Parts that had ended when this object was made; later ones report their end. */
+  #completedBefore: Promise<ReadonlySet<number>> | null = null
+
+  /** Takes the report of one part, and returns that of the whole job. */
+  async update(db: D1Database, main: TaskRow, part: number, post: ProgressPost, now: number): Promise<ProgressPost> {
+    this.#reports.set(part, { ...post, at: now })
+    this.#completedBefore ??= completedParts(db, main.id)
+    const completed = await this.#completedBefore
+    const reports = [...this.#reports.values()]
+    const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
+    const silent = [...completed].filter((index) => !this.#reports.has(index)).length
+    const transcoded = Math.min(1, (sum(reports.map((each) => each.transcoded)) + silent) / main.parts)
+    const speeds = active.flatMap(({ speed }) => speed ?? [])
+    const seconds = (now - main.updated_at) / 1000
+    return {
+      phase: 'transcoding',
+      transcoded,
+      transcode_seconds: Math.max(0, seconds),
+      speed: speeds.length === 0 ? null : sum(speeds),
+      bytes_produced: sum(reports.map((each) => each.bytes_produced)),
+      bytes_stored: sum(reports.map((each) => each.bytes_stored)),
+      transfer_seconds: Math.max(0, ...reports.map((each) => each.transfer_seconds)),
+      eta_seconds: transcoded < FIRST_SHARE ? null : Math.max(0, (seconds * (1 - transcoded)) / transcoded),
+    }
+  }
+}
+
+async function completedParts(db: D1Database, main: string): Promise<ReadonlySet<number>> {
+  const states = await listPartStates(db, main)
+  return new Set(states.flatMap(({ state }, index) => (state === 'completed' ? [index] : [])))
+}
