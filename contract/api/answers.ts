@@ -54,6 +54,8 @@ export const publicEvent = z.object({
     'job.created',
     'attempt.started',
     'job.planned',
+    'job.divided',
+    'job.assembling',
     'attempt.start_failed',
     'attempt.lost',
     'attempt.evicted',

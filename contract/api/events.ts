@@ -23,6 +23,8 @@ export interface StoredEvent {
   excused?: true
   /** For a lost attempt: seconds until the next one. */
   retrySeconds?: number
+  /** Of a divided job: the number of its parts. */
+  parts?: number
   /** For failed starts: how many in a row, the reason of the last one, and seconds until the next. */
   starts?: { failed: number; reason: StartFailure; retrySeconds: number }
 }
@@ -72,11 +74,13 @@ export function storedEventOf(
         const cause = event.type === 'attempt_failed' ? { error: event.error } : {}
         return { type: 'attempt.lost', at, ...attempt, ...excused, ...retry, ...cause }
       }
+      if (event.type === 'parts_done') return { type: 'job.assembling', at, ...attempt }
       if (event.type === 'evicted')
         return { type: 'attempt.evicted', at, ...attempt, ...(event.why ? { why: event.why } : {}) }
       return null
-    case 'starting':
     case 'divided':
+      return { type: 'job.divided', at, ...attempt, parts: next.parts }
+    case 'starting':
       return null
   }
 }
@@ -93,6 +97,8 @@ const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>>
   'job.created': () => 'Job accepted; waiting for a transcoder.',
   'attempt.started': (event) => `Attempt ${event.attempt} started.`,
   'job.planned': () => 'Source analysed; outputs planned.',
+  'job.divided': ({ parts }) => `The job is divided into ${parts} parts, which any free transcoder takes.`,
+  'job.assembling': () => 'All parts are stored; a further attempt puts them together.',
   'attempt.start_failed': ({ starts }) => {
     if (starts === undefined) return 'A transcoder could not be started.'
     const { failed, reason, retrySeconds } = starts

@@ -44,7 +44,10 @@ export const FAMILIES = {
   database_read_seconds: gauge([], 'Duration of the database reads of this scrape.'),
 
   jobs_ended_total: counter(['kind', 'state', 'code'], 'Jobs that ended, by kind, state and error code.'),
-  attempts_started_total: counter(['kind'], 'Attempts whose transcoder asked for its task.'),
+  attempts_started_total: counter(
+    ['kind'],
+    'Attempts whose transcoder asked for its task; kind part: of divided jobs.',
+  ),
   attempts_lost_total: counter(['cause'], 'Attempts that ended without a result: transcoder_lost, or an error code.'),
   attempts_evicted_total: counter([], 'Attempts that a stopping transcoder gave back.'),
   starts_failed_total: counter(['reason'], 'Attempts whose transcoder never asked for its task.'),

@@ -24,7 +24,8 @@ export async function readGauges(db: D1Database): Promise<GaugeValues> {
   const [active, oldest, slots, failing, webhooks] = await db.batch<Record<string, number | string | null>>([
     db.prepare(`SELECT state, COUNT(*) AS n FROM jobs WHERE finished_at IS NULL GROUP BY state`),
     db.prepare(
-      `SELECT MIN(jobs.created_at) AS at FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.state = 'queued'`,
+      `SELECT MIN(jobs.created_at) AS at FROM tasks JOIN jobs ON jobs.id = tasks.job
+         WHERE tasks.state = 'queued' AND tasks.main IS NULL AND tasks.parts = 0`,
     ),
     db.prepare(`SELECT COUNT(*) AS n FROM slots WHERE task IS NOT NULL`),
     db.prepare(`SELECT COUNT(*) AS n FROM tasks WHERE ${failingStarts}`),
@@ -46,11 +47,14 @@ export async function readGauges(db: D1Database): Promise<GaugeValues> {
   }
 }
 
-/** The slots whose transcoder is working, and the job of each. */
-export async function listBusySlots(db: D1Database, limit: number): Promise<{ k: number; job_id: string }[]> {
-  return all<{ k: number; job_id: string }>(
+/** The slots whose transcoder is working, with the task and the job of each. */
+export async function listBusySlots(
+  db: D1Database,
+  limit: number,
+): Promise<{ k: number; task: string; job_id: string }[]> {
+  return all<{ k: number; task: string; job_id: string }>(
     db,
-    `SELECT slots.k, jobs.job_id FROM slots JOIN tasks ON tasks.id = slots.task JOIN jobs ON jobs.id = tasks.job
+    `SELECT slots.k, slots.task, jobs.job_id FROM slots JOIN tasks ON tasks.id = slots.task JOIN jobs ON jobs.id = tasks.job
        WHERE tasks.state = 'running' ORDER BY slots.k LIMIT ?1`,
     [limit],
   )

@@ -11,8 +11,8 @@ export interface StoredPoster {
   height: number
 }
 
-/** Matches only the current attempt while it runs: a final state never changes (I2). */
-const currentAttempt = `id = (SELECT job FROM tasks WHERE tasks.id = ?1 AND attempt = ?2 AND state = 'running')`
+/** Matches only the current attempt while it runs: a final state never changes (I2). The parts of a job report no source. */
+const currentAttempt = `id = (SELECT job FROM tasks WHERE tasks.id = ?1 AND attempt = ?2 AND state = 'running' AND main IS NULL)`
 
 /** @returns false if the attempt is not the current one any more */
 export async function saveSourceReport(

@@ -207,7 +207,7 @@ export function decodePlan(plan: string | null): unknown {
 
 /**
  * The first plan that was stored stays, and all later attempts use it, unless one replaces it. Returns the stored plan,
- * or null for a stale attempt.
+ * or null for a stale attempt, and for a part, which follows the plan of its main task.
  */
 export async function savePlan(
   db: D1Database,
@@ -222,7 +222,7 @@ export async function savePlan(
     db,
     `UPDATE tasks SET plan = CASE WHEN ?5 THEN ?3 ELSE COALESCE(plan, ?3) END,
          timeline = CASE WHEN plan IS NULL THEN json_insert(timeline, '$[#]', json(?4)) ELSE timeline END
-       WHERE id = ?1 AND attempt = ?2 AND state = 'running' RETURNING plan`,
+       WHERE id = ?1 AND attempt = ?2 AND state = 'running' AND main IS NULL RETURNING plan`,
     [task, attempt, plan, JSON.stringify(event), replaces ? 1 : 0],
   )
   return row && { plan: decodePlan(row.plan) }

@@ -16,7 +16,7 @@ export const INITIAL_SERIES: { [Name in CounterName]?: LabelsOf<Name>[] } = {
     { kind, state: 'cancelled', code: '' },
     ...errorCodes.map((code) => ({ kind, state: 'failed', code })),
   ]),
-  attempts_started_total: each('kind', kinds),
+  attempts_started_total: each('kind', [...kinds, 'part']),
   attempts_lost_total: each('cause', ['transcoder_lost', 'evicted', ...errorCodes]),
   attempts_evicted_total: [{}],
   starts_failed_total: each('reason', ['no_answer', 'refused', 'no_capacity', 'ended']),

@@ -17,7 +17,7 @@ export interface TransitionFacts {
 }
 
 /** Label of a task's kind: the API says "dry run". */
-const kindOf = ({ kind }: TaskLifecycle): string => (kind === 'plan' ? 'dry_run' : 'transcode')
+const kindOf = ({ kind }: TaskLifecycle): string => (kind === 'plan' ? 'dry_run' : kind)
 
 export function transitionTotals(
   task: CountedTaskRow,
@@ -31,7 +31,8 @@ export function transitionTotals(
   const timeline = JSON.parse(task.timeline) as StoredEvent[]
   if (event.type === 'started') {
     totals.add('attempts_started_total', { kind })
-    totals.observe('job_queue_seconds', { kind }, (now - readySince(timeline)) / 1000)
+    // The parts of a job wait for each other, as its length wants.
+    if (task.main === null) totals.observe('job_queue_seconds', { kind }, (now - readySince(timeline)) / 1000)
     // The claim was the task's last change.
     totals.observe('job_phase_seconds', { phase: 'start' }, (now - task.updated_at) / 1000)
   }
@@ -41,7 +42,8 @@ export function transitionTotals(
   if (next.lost > task.lost) totals.add('attempts_lost_total', { cause: causeOf(event) })
   if (task.state === 'running' && next.state !== 'running' && facts.cpuSeconds !== null)
     totals.add('transcoder_cpu_seconds_total', { outcome: outcomeOf(event) }, facts.cpuSeconds)
-  if (terminal[next.state]) {
+  // A job is its main task.
+  if (terminal[next.state] && task.main === null) {
     totals.add('jobs_ended_total', { kind, state: next.state, code: facts.code ?? '' })
     const createdAt = timeline[0]?.at ?? now
     totals.observe('job_duration_seconds', { kind, state: next.state }, (now - createdAt) / 1000)
@@ -58,7 +60,7 @@ export function transitionTotals(
 
 /** When the task last entered the queue, and its back-off was over. */
 function readySince(timeline: readonly StoredEvent[]): number {
-  const queued = timeline.findLast(({ type }) => /^(job\.created|attempt\.(lost|evicted))$/.test(type))
+  const queued = timeline.findLast(({ type }) => /^(job\.(created|assembling)|attempt\.(lost|evicted))$/.test(type))
   return (queued?.at ?? 0) + (queued?.retrySeconds ?? 0) * 1000
 }
 
@@ -67,25 +69,37 @@ function causeOf(event: TaskEvent): string {
   return event.type === 'evicted' ? 'evicted' : 'transcoder_lost'
 }
 
+const finishing: ReadonlySet<TaskEvent['type']> = new Set(['finish', 'planned', 'divide', 'delivered'])
+
 function outcomeOf(event: TaskEvent): string {
-  if (event.type === 'finish' || event.type === 'planned') return 'finished'
+  if (finishing.has(event.type)) return 'finished'
   if (event.type === 'lost' || event.type === 'evicted') return event.type
   return event.type === 'cancel' ? 'cancelled' : 'failed'
 }
 
-/** An attempt that followed the plan of an earlier one has no phase of analysis. */
+/**
+ * An attempt that followed the plan of an earlier one has no phase of analysis. A divided job is encoded by its parts,
+ * and its last attempt only puts them together.
+ */
 function countPhases(totals: Totals, timeline: readonly StoredEvent[], now: number, encodeSeconds: number): void {
   const lastAt = (type: StoredEvent['type']) => timeline.findLast((event) => event.type === type)?.at
   const startedAt = lastAt('attempt.started')
   const committingAt = lastAt('job.committing')
   if (startedAt === undefined || committingAt === undefined) return
-  const plannedAt = lastAt('job.planned')
-  const encodedFrom = Math.max(startedAt, plannedAt ?? 0)
-  const phases: [phase: string, seconds: number][] = [
-    ['encoding', encodeSeconds],
-    ['upload', (committingAt - encodedFrom) / 1000 - encodeSeconds],
-    ['commit', (now - committingAt) / 1000],
-  ]
-  if (encodedFrom > startedAt) phases.push(['analysis', (encodedFrom - startedAt) / 1000])
-  for (const [phase, seconds] of phases) totals.observe('job_phase_seconds', { phase }, seconds)
+  const seconds = (from: number, to: number) => (to - from) / 1000
+  const commit: Phase = ['commit', seconds(committingAt, now)]
+  const [dividedAt, assemblingAt] = [lastAt('job.divided'), lastAt('job.assembling')]
+  const plannedAt = lastAt('job.planned') ?? 0
+  const isDivided = dividedAt !== undefined && assemblingAt !== undefined
+  const surveyedFrom = isDivided
+    ? (timeline.findLast(({ type, at }) => type === 'attempt.started' && at <= dividedAt)?.at ?? dividedAt)
+    : startedAt
+  const encodedFrom = Math.max(surveyedFrom, plannedAt)
+  const phases: Phase[] = isDivided
+    ? [['encoding', seconds(dividedAt, assemblingAt)], ['upload', seconds(startedAt, committingAt)], commit]
+    : [['encoding', encodeSeconds], ['upload', seconds(encodedFrom, committingAt) - encodeSeconds], commit]
+  if (encodedFrom > surveyedFrom) phases.push(['analysis', seconds(surveyedFrom, encodedFrom)])
+  for (const [phase, value] of phases) totals.observe('job_phase_seconds', { phase }, value)
 }
+
+type Phase = [phase: string, seconds: number]

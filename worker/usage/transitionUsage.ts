@@ -28,7 +28,8 @@ export function deliveryOf({ usage, objects }: Pick<FinishPost, 'usage' | 'objec
 
 /**
  * An attempt counts when its result is certain: if it finished, at the end of the commit, in the month in which the job
- * ends; if it was lost, at once, and apart from the others.
+ * ends; if it was lost, at once, and apart from the others. The attempt that divided its job, and those at its parts,
+ * count at their own end.
  */
 export function transitionUsage(
   task: CountedTaskRow,
@@ -52,7 +53,8 @@ export function transitionUsage(
     add('cpu_hours', usageClass, (cpuSeconds ?? 0) * 1000)
     add('gb_in', usageClass, bytesRead)
   }
-  if (terminal[next.state]) add('jobs', isDryRun ? DRY_RUNS : next.state, 1)
+  // A job is its main task.
+  if (terminal[next.state] && task.main === null) add('jobs', isDryRun ? DRY_RUNS : next.state, 1)
   if (event.type === 'committed' && delivery !== null) {
     const { report, stills, bytes } = delivery
     add('source_hours', '', (report?.source_seconds ?? task.source_seconds ?? 0) * 1000)

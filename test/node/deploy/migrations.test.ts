@@ -26,6 +26,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '0016_metric_totals': '847202b0f054',
   '0017_transcoders': 'bcd262f1140d',
   '0018_usage': '444cf0dcb086',
+  '0019_parts': 'aa4006396456',
 }
 
 const directory = join(ROOT, 'migrations')
