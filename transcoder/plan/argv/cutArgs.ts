@@ -1,6 +1,8 @@
 // In charge of: the arguments that decode only a part of the source: where ffmpeg starts to read, and the filters that cut
 // exactly.
 // Not in charge of: where the part begins and ends (streams/cut.ts).
+import { chunkSeek } from './chunkArgs.ts'
+import { chunkFrames } from '../model/partFrames.ts'
 import type { Plan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
@@ -21,17 +23,43 @@ export interface CutReading {
   cut: CutPlan | null
 }
 
+type CutReader = Pick<Plan, 'cut'> &
+  Partial<Pick<Plan, 'packaging' | 'videoOffsetSeconds' | 'part'>> & { hasCaptions?: boolean }
+
 /** `seekable`: the source can be read at any position. */
-export function readCut(
-  plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging' | 'videoOffsetSeconds'>> & { hasCaptions?: boolean },
-  seekable: boolean,
-): CutReading {
-  const reading = readPart(plan, seekable)
-  if (reading.cut?.movesClock !== true) return reading
+export function readCut(plan: CutReader, seekable: boolean): CutReading {
+  const { skippedSeconds, offsetSeconds, cut } = moveClock(plan, readPart(plan, seekable))
+  const video = plan.packaging?.renditions.find(({ kind }) => kind === 'video')?.video ?? null
+  const range = video === null ? null : chunkFrames(plan, video.frameRate)
+  const chunk =
+    range === null || video === null || !seekable
+      ? null
+      : chunkSeek(range, video.frameRate, {
+          skippedSeconds,
+          offsetSeconds: offsetSeconds ?? (skippedSeconds === null ? -(plan.videoOffsetSeconds ?? 0) : 0),
+          cut,
+        })
+  const seek = [
+    // Accurate seeking would drop a frame that begins before that time and is shown at it.
+    ...(skippedSeconds === null ? [] : ['-noaccurate_seek', '-ss', skippedSeconds.toFixed(6)]),
+    ...(offsetSeconds === null ? [] : ['-itsoffset', offsetSeconds.toFixed(6)]),
+  ]
+  return { seek: chunk ?? (seek.length === 0 ? null : seek), cut }
+}
+
+interface PartReading {
+  /** Place in the source; null = the beginning. */
+  skippedSeconds: number | null
+  cut: CutPlan | null
+}
+
+function moveClock(plan: CutReader, reading: PartReading): PartReading & { offsetSeconds: number | null } {
+  if (reading.cut?.movesClock !== true) return { ...reading, offsetSeconds: null }
   const { startSeconds, endSeconds, frames } = reading.cut
-  const offset = startSeconds + (reading.seek === null ? (plan.videoOffsetSeconds ?? 0) : 0)
+  const offset = startSeconds + (reading.skippedSeconds === null ? (plan.videoOffsetSeconds ?? 0) : 0)
   return {
-    seek: [...(reading.seek ?? []), '-itsoffset', (-offset).toFixed(6)],
+    skippedSeconds: reading.skippedSeconds,
+    offsetSeconds: -offset,
     cut: {
       ...reading.cut,
       startSeconds: 0,
@@ -42,12 +70,9 @@ export function readCut(
   }
 }
 
-function readPart(
-  plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'>> & { hasCaptions?: boolean },
-  seekable: boolean,
-): CutReading {
+function readPart(plan: CutReader, seekable: boolean): PartReading {
   const cut = plan.cut ?? null
-  if (cut === null || !seekable || cut.seekOriginSeconds === null) return { seek: null, cut }
+  if (cut === null || !seekable || cut.seekOriginSeconds === null) return { skippedSeconds: null, cut }
   const { frames, startSeconds } = cut
   const hasCaptions = plan.hasCaptions ?? plan.packaging?.textTracks === true
   const runIn = hasCaptions ? CAPTION_RUN_IN_SECONDS : RUN_IN_SECONDS
@@ -55,11 +80,10 @@ function readPart(
     frames === null
       ? Math.floor(startSeconds - runIn)
       : Math.floor((frames.start - runIn * toNumber(frames.rate)) / STEP_FRAMES) * STEP_FRAMES
-  if (skipped <= 0) return { seek: null, cut }
+  if (skipped <= 0) return { skippedSeconds: null, cut }
   const seconds = frames === null ? skipped : (skipped * frames.rate.den) / frames.rate.num
   return {
-    // Accurate seeking would drop a frame that begins before that time and is shown at it.
-    seek: ['-noaccurate_seek', '-ss', (cut.seekOriginSeconds + seconds).toFixed(6)],
+    skippedSeconds: cut.seekOriginSeconds + seconds,
     cut: {
       ...cut,
       startSeconds: startSeconds - seconds,

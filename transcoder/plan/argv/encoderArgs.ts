@@ -6,6 +6,7 @@ import { videoEncodings, audioEncodings } from '../codecs.ts'
 import { copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
+import { chunkFrames } from '../model/partFrames.ts'
 import type { AudioPlan, Plan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
@@ -17,13 +18,23 @@ const MAX_LISTED_FRAMES = 2000
  * Key frames at every GOP and at every splice point. A forced key frame restarts the encoder's own GOP count, so the
  * GOP grid is forced as well: one GOP becomes shorter and all others keep their positions.
  */
-function keyFrameArgs(video: VideoPlan): string[] {
-  const { gopFrames, spliceFrames, frameRate } = video
+function keyFrameArgs(plan: Plan, video: VideoPlan): string[] {
+  const { gopFrames, frameRate } = video
+  const spliceFrames = splicesOf(plan, video)
   // The encoder counts its GOPs from each of them.
   if (spliceFrames.length > MAX_LISTED_FRAMES)
     return ['-force_key_frames', spliceFrames.map((n) => ((n * frameRate.den) / frameRate.num).toFixed(6)).join(',')]
   const grid = `eq(mod(n,${gopFrames}),0)`
   return ['-force_key_frames', `expr:${spliceFrames.length === 0 ? grid : `${grid}+${frameExpression(spliceFrames)}`}`]
+}
+
+/** The encoder counts the frames of a chunk from its beginning, which is a key frame anyway. */
+function splicesOf(plan: Plan, { spliceFrames, frameRate }: VideoPlan): number[] {
+  const range = chunkFrames(plan, frameRate)
+  if (range === null) return spliceFrames
+  return spliceFrames
+    .filter((frame) => frame > range.first && (range.end === null || frame < range.end))
+    .map((frame) => frame - range.first)
 }
 
 /** 1 where n is one of the ascending numbers. A binary search, because ffmpeg evaluates it for every frame. */
@@ -59,7 +70,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
       // Exact GOPs: no key frame off the grid, and none at a scene cut.
       ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
       // Splice points need IDR frames. Without -forced-idr an encoder may write any intra frame.
-      ...(video.spliceFrames.length === 0 ? [] : [...keyFrameArgs(video), '-forced-idr', '1']),
+      ...(splicesOf(plan, video).length === 0 ? [] : [...keyFrameArgs(plan, video), '-forced-idr', '1']),
       // Closed GOPs: no frame refers across a key frame, so the stream can be cut there.
       ...['-flags', `+cgop${interlacedParams(video)}`],
       // b_strategy 0: anchors exactly ip_distance apart; otherwise the encoder chooses their positions.
@@ -85,7 +96,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
         ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
         // Without it x265 writes half of its key frames as CRA, which does not close the GOP.
         ...['-forced-idr', '1'],
-        ...(video.spliceFrames.length === 0 ? [] : keyFrameArgs(video)),
+        ...(splicesOf(plan, video).length === 0 ? [] : keyFrameArgs(plan, video)),
         // x265 prints a report at its default log level. In transport streams it repeats a message of 2.4 kB with its own
         // settings at each key frame, which its rate control does not count: 409 kbps for 400.
         ...['-x265-params', `log-level=error:info=0${pool}:${gop}:${bFrameParams}${constant}${hdrParams(plan)}`],
@@ -96,7 +107,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
     },
     mpeg2: (plan, video) => [
       // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
-      ...['-g', '600', ...keyFrameArgs(video)],
+      ...['-g', '600', ...keyFrameArgs(plan, video)],
       ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
       // mpeg2video reads 0 as "choose automatically".
       ...['-sc_threshold', '1000000000', '-flags', `+cgop${interlacedParams(video)}`],

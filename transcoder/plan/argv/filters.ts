@@ -2,6 +2,8 @@
 // of a job.
 // Not in charge of: size and colours (scaleFilters.ts), sharing filters between outputs (filterGraph.ts).
 import { audioCutFilters, videoCutFilters } from './cutArgs.ts'
+import { chunkFilters } from './chunkArgs.ts'
+import { chunkFrames } from '../model/partFrames.ts'
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { TELECINED_RATE } from '../video/interlacing.ts'
 import { defaultMix } from '../audio/downmix.ts'
@@ -18,7 +20,8 @@ import { centre } from '../video/evenNumbers.ts'
 import { scaleFilters, toneMapFilters } from './scaleFilters.ts'
 
 /** How the frames of a source are read: a whole plan, or that of a piece. */
-export type FrameSource = Pick<Plan, 'cut' | 'picture' | 'fields' | 'scaler'>
+export type FrameSource = Pick<Plan, 'cut' | 'picture' | 'fields' | 'scaler'> &
+  Partial<Pick<Plan, 'part' | 'packaging'>>
 
 /** mode is always given: bwdif's default is one frame per field. */
 function deinterlacer(plan: FrameSource, video: PieceVideoPlan): string[] {
@@ -53,8 +56,11 @@ function weaveFilter(video: PieceVideoPlan): string[] {
 }
 
 /** Each frame twice, where the codec cannot signal half the rate. */
-function repeatFilter({ frameRate, pictureRate }: PieceVideoPlan): string[] {
-  return sameRatio(frameRate, pictureRate) ? [] : [`fps=${frameRate.num}/${frameRate.den}:start_time=0`]
+function repeatFilter({ part }: FrameSource, { frameRate, pictureRate }: PieceVideoPlan): string[] {
+  if (sameRatio(frameRate, pictureRate)) return []
+  // A chunk begins with its first frame, whose time is later.
+  const begin = part?.kind === 'chunk' ? '' : ':start_time=0'
+  return [`fps=${frameRate.num}/${frameRate.den}${begin}`]
 }
 
 /** Deinterlacing and the output's frame rate. */
@@ -65,7 +71,13 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   // Constant rate, from 0: a first frame that begins late is held. Before scaling, so that dropped frames cost nothing.
   const toRate = `fps=${rate.num}/${rate.den}:start_time=0`
   const framesOfField = video.deinterlace === 'fields' ? 2 : 1
-  return [...deinterlacer(plan, video), ...videoCutFilters(plan.cut, framesOfField, rate, toRate)]
+  const range = chunkFrames(plan, rate)
+  return [
+    ...deinterlacer(plan, video),
+    ...(range === null
+      ? videoCutFilters(plan.cut, framesOfField, rate, toRate)
+      : chunkFilters(range, plan.cut, framesOfField, rate)),
+  ]
 }
 
 /** Rotation, mirroring and cropping. */
@@ -87,7 +99,7 @@ export function videoFilters(plan: FrameSource, video: PieceVideoPlan): string[]
         ]
       : []),
     ...weaveFilter(video),
-    ...repeatFilter(video),
+    ...repeatFilter(plan, video),
     ...frameFormat(plan, video),
   ]
 }

@@ -9,6 +9,7 @@ import { copyEndArgs } from './copyArgs.ts'
 import { copyCutArgs } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
+import { makesRendition } from '../model/partFrames.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { videoSpecifier } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
@@ -41,6 +42,7 @@ export function plannedEncodes(plan: Plan): SegmentEncode[] {
   const firsts = new Map<string, number>()
   const encodes: SegmentEncode[] = []
   for (const [rendition, each] of (plan.packaging?.renditions ?? []).entries()) {
+    if (!makesRendition(plan, each)) continue
     const { video, audio, forms } = each
     const encode = { rendition, video, audio, audioOf: null, forms, trimmed: false }
     // No work is shared, so that each muxer converts the copied packets as it needs them.

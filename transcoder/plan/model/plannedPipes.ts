@@ -1,6 +1,7 @@
 // In charge of: every stream that one run writes to a pipe, in the order of its arguments, after the files of
 // plannedFiles.ts.
 // Not in charge of: processing the streams (transcoder/segmenter).
+import { makesRendition } from './partFrames.ts'
 import type { ExtractPipe, Plan, PipePlan } from './plan.ts'
 
 /** They follow those of `plannedPipes`. */
@@ -18,8 +19,8 @@ export function plannedPipes(plan: Plan): PipePlan[] {
   const { packaging, join } = plan
   if (packaging === null) return []
   return [
-    ...packaging.renditions.flatMap(({ forms }, rendition) =>
-      forms.map((form): PipePlan => ({ kind: 'rendition', rendition, form })),
+    ...packaging.renditions.flatMap((each, rendition) =>
+      makesRendition(plan, each) ? each.forms.map((form): PipePlan => ({ kind: 'rendition', rendition, form })) : [],
     ),
     // The pieces of a joined source are read by processes of their own (argv/pieceArgs.ts).
     ...(packaging.textTracks && join === undefined ? [{ kind: 'captions' } as const] : []),

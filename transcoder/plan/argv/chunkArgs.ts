@@ -1,0 +1,94 @@
+// In charge of: the arguments of a chunk: where ffmpeg starts to read, and the filters that give exactly the frames that
+// one run over the whole source would give at these numbers.
+// Not in charge of: where chunks begin (plan/division/), start_seconds and end_seconds (cutArgs.ts).
+//
+// ffmpeg's clock is that of a run over the whole source. So each choice between two frames, each time of a caption and of
+// an image is the same in every chunk; only the encoder counts from 0.
+import { toNumber, type Rational } from '../../formats/rational.ts'
+import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { FrameRange } from '../model/partFrames.ts'
+
+/** Decoders and filters that look at their neighbours have settled after this time. */
+const RUN_IN_SECONDS = 2
+const MICRO = 1e6
+
+/** How ffmpeg's clock follows from that of the file, without a chunk. */
+export interface WholeReading {
+  /** -ss; null = from the beginning. */
+  skippedSeconds: number | null
+  /** -itsoffset. */
+  offsetSeconds: number
+  cut: CutPlan | null
+}
+
+/** Options of the input; null = the chunk is near the beginning: as without it. */
+export function chunkSeek(
+  { first }: FrameRange,
+  rate: Rational,
+  { skippedSeconds, offsetSeconds, cut }: WholeReading,
+): string[] | null {
+  const begin = (first * rate.den) / rate.num + (cut?.frames == null ? 0 : startOf(cut.frames))
+  const clock = Math.floor(begin - RUN_IN_SECONDS)
+  if (clock <= 0) return null
+  // In whole microseconds, as ffmpeg adds them: every frame has exactly the time that it has in a run over all.
+  const place = clock - Math.round(offsetSeconds * MICRO) / MICRO + Math.round((skippedSeconds ?? 0) * MICRO) / MICRO
+  return ['-noaccurate_seek', '-ss', place.toFixed(6), '-itsoffset', `${clock}`]
+}
+
+function startOf({ rate, start }: NonNullable<CutPlan['frames']>): number {
+  return (start * rate.den) / rate.num
+}
+
+/**
+ * Whole seconds and a whole number of frames: no earlier than the beginning of the source, and exact in every time base,
+ * so that the filter rounds times as one that begins at 0. At most `den` seconds of frames are repeated before the chunk;
+ * they are dropped before anything is done with them.
+ */
+function gridBefore(seconds: number, { den }: Rational): number {
+  return Math.max(0, Math.floor(Math.floor(seconds) / den) * den)
+}
+
+/** `fps` gives the frames of this rate from the number on. Their times stay those of the whole. */
+function framesFrom(rate: Rational, first: number, end: number | null): string[] {
+  const begin = gridBefore((first * rate.den) / rate.num, rate)
+  const before = (begin * rate.num) / rate.den
+  const until = end === null ? '' : `:end_frame=${end - before}`
+  return [`fps=${rate.num}/${rate.den}:start_time=${begin}`, `trim=start_frame=${first - before}${until}`]
+}
+
+/** As videoCutFilters (cutArgs.ts). `range`: at `outputRate`. */
+export function chunkFilters(
+  { first, end }: FrameRange,
+  cut: CutPlan | null | undefined,
+  perFrame: number,
+  outputRate: Rational,
+): string[] {
+  if (cut?.frames == null) return framesFrom(outputRate, first, end)
+  const { rate, start, end: cutEnd } = cut.frames
+  const sourceRate = { num: rate.num * perFrame, den: rate.den }
+  const frames =
+    cutEnd === null
+      ? null
+      : Math.ceil(((cutEnd - start) * outputRate.num * rate.den) / (outputRate.den * rate.num) - 1e-9)
+  const ends = [end, frames].filter((each) => each !== null)
+  // One second more than needed: the frame that is shown when the chunk begins.
+  const before = Math.max(0, Math.floor((toNumber(sourceRate) * first) / toNumber(outputRate) - toNumber(sourceRate)))
+  return [
+    ...framesFrom(sourceRate, start * perFrame + before, null),
+    // In units of one frame, as the filter above leaves them.
+    `setpts=PTS-${start * perFrame}`,
+    ...framesFrom(outputRate, first, ends.length === 0 ? null : Math.min(...ends)),
+  ]
+}
+
+/** Last, behind everything that reads the time: the encoder counts from 0. */
+export function encoderClock(range: FrameRange | null, { num, den }: Rational): string[] {
+  if (range === null) return []
+  const { first, end } = range
+  return [
+    'setpts=PTS-STARTPTS',
+    // setpts forgets the frame rate (ffmpeg 7), which the encoder would then guess.
+    `fps=${num}/${den}:start_time=0`,
+    ...(end === null ? [] : [`trim=end_frame=${end - first}`]),
+  ]
+}

@@ -1,0 +1,35 @@
+// In charge of: the plan of one part of a divided job.
+// Not in charge of: how the job is divided (planDivision.ts), the part's frames by number (model/partFrames.ts).
+import type { DivisionPlan, PartPlan } from '../model/divisionPlan.ts'
+import type { Plan } from '../model/plan.ts'
+
+/**
+ * By index. The last chunk is first: the rest needs its number of frames for the end of the audio. Then the rest, then
+ * chunk 0 and so on.
+ */
+export function partsOf({ chunks }: DivisionPlan): PartPlan[] {
+  const parts = chunks.map((from, chunk): PartPlan => ({ kind: 'chunk', chunk, from, to: chunks[chunk + 1] ?? null }))
+  const last = parts.at(-1)
+  return last === undefined ? [] : [last, { kind: 'rest' }, ...parts.slice(0, -1)]
+}
+
+/**
+ * What a part does not make is left out; renditions keep their positions, and times and frames are those of the whole
+ * job, so that captions and splice points need no other clock.
+ */
+export function planOfPart(plan: Plan, part: PartPlan): Plan {
+  const { packaging } = plan
+  if (packaging === null) throw new TypeError('only segmented output has parts')
+  // The main task has reported them.
+  const common = { ...plan, part, warnings: [] }
+  if (part.kind === 'rest') return { ...common, burnIn: null }
+  return {
+    ...common,
+    packaging: { ...packaging, textTracks: false, subtitles: [], thumbnails: null },
+    sourceAudio: [],
+    disableDrc: false,
+    audioFiles: [],
+    sidecars: [],
+    extracts: null,
+  }
+}
