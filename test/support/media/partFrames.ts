@@ -1,0 +1,65 @@
+// In charge of: the frames that a segmented plan and its parts give to the encoders.
+// Not in charge of: expectations.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { readFile } from 'node:fs/promises'
+import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
+import { FIRST_PIPE_FD } from '../../../transcoder/ffmpeg/run.ts'
+import { ffmpegArgs, type ArgvTargets } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { partsOf, planOfPart } from '../../../transcoder/plan/division/partPlan.ts'
+import { plannedEncodes } from '../../../transcoder/plan/argv/segmentArgs.ts'
+import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
+import type { Plan } from '../../../transcoder/plan/model/plan.ts'
+import { ffmpeg, tempDirectory } from './media.ts'
+
+/** `time` counts in frames of the output. */
+export interface EncodedFrame {
+  time: number
+  hash: string
+}
+
+export interface SourceOfParts extends Pick<ArgvTargets, 'logo' | 'bitmaps' | 'burnIn'> {
+  input: string
+  seekable?: boolean
+}
+
+/** By video rendition. The job must have no audio: its graph would have no output. */
+export async function framesOf(plan: Plan, source: SourceOfParts): Promise<EncodedFrame[][]> {
+  await using directory = await tempDirectory()
+  const args = ffmpegArgs(plan, {
+    seekable: true,
+    ...source,
+    input: `file:${source.input}`,
+    inputFlags: fileInputFlags(),
+    outputs: plannedPipes(plan).map((_pipe, index) => `pipe:${FIRST_PIPE_FD + index}`),
+    threads: 0,
+  })
+  const files = plannedEncodes(plan).map((_encode, position) => directory.file(`${position}.txt`))
+  await ffmpeg([
+    ...args.slice(0, args.indexOf('-map')),
+    ...files.flatMap((file, position) => [
+      ...['-map', `[v${position}]`, '-c:v', 'rawvideo', '-fps_mode', 'passthrough'],
+      ...['-f', 'framehash', '-hash', 'md5', file],
+    ]),
+  ])
+  return Promise.all(files.map(async (file) => readFrames(await readFile(file, 'utf8'))))
+}
+
+/** Those of all chunks, in their order. */
+export async function framesOfChunks(plan: Plan, chunks: number[], source: SourceOfParts): Promise<EncodedFrame[][][]> {
+  const parts = partsOf({ chunks }).filter((part) => part.kind === 'chunk')
+  const inOrder = parts.toSorted((one, other) => one.from - other.from)
+  const made: EncodedFrame[][][] = []
+  for (const part of inOrder) made.push(await framesOf(planOfPart(plan, part), source))
+  return made
+}
+
+/** `#stream#, dts, pts, duration, size, hash`. The time base is one frame. */
+function readFrames(text: string): EncodedFrame[] {
+  return text
+    .split('\n')
+    .filter((line) => /^\d/.test(line))
+    .map((line) => {
+      const [, , pts, , , hash] = line.split(/,\s*/)
+      return { time: Number(pts), hash: hash ?? '' }
+    })
+}
