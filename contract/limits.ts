@@ -104,6 +104,8 @@ export const SERVICE_NAME_CHARACTERS = 40
 export const PROGRAM_NUMBER = { minimum: 1, maximum: 65535 } as const
 /** For `max_source_errors`. A higher limit would have no practical use. */
 export const SOURCE_ERRORS = { minimum: 0, maximum: 1_000_000 } as const
+/** For `max_chunk_seconds`; 0 is also allowed. Shorter chunks cost more joins, longer ones more work after a loss. */
+export const CHUNK_SECONDS = { minimum: 10, maximum: 600 } as const
 export const TS_AUDIO_STREAMS = { minimum: 0, maximum: 100 } as const
 
 /** Characters, unless the name says bytes. */

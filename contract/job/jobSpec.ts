@@ -10,7 +10,7 @@ import type { CutTime } from './cutTime.ts'
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
  * translates the stored configuration itself. Removing a member, or changing its meaning, needs a new task protocol.
  */
-export const SPEC_VERSION = 4
+export const SPEC_VERSION = 5
 
 export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
@@ -232,6 +232,8 @@ export interface JobSpec {
   program: number | null
   /** Source errors up to which the job still succeeds; null = any number. */
   maxSourceErrors: number | null
+  /** The longest chunk in seconds of the outputs; 0 = the job is not divided; null or missing = not given. */
+  maxChunkSeconds?: number | null | undefined
   /** Audio streams that a transport stream must have; null = not given. */
   expectedAudioStreams: number | null
   /** Whether the source may be an HLS playlist; only http servers provide them. */

@@ -162,6 +162,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
     dynamicRange: videoCodecs[codecOf(config.video_codec)].hasHdr ? (config.dynamic_range ?? 'source') : 'sdr',
     program: config.program_number ?? null,
     maxSourceErrors: config.max_source_errors ?? null,
+    maxChunkSeconds: config.max_chunk_seconds ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     // Of several sources, none can be a playlist.
     allowHlsSource: single !== null && firstInput(config).provider === 'http',

@@ -57,6 +57,7 @@ export function warnVideoFields(draft: JobDraft, findings: Findings): void {
     if (isChosen(draft, name) && !(hasFrames && FRAME_FIELDS.includes(name))) warn(name, 'the job makes no video')
   for (const name of TRANSPORT_STREAM_FIELDS)
     if (draft[name] !== undefined && draft[name] !== '') warn(name, 'it applies to ts files, and this job writes none')
+  if (draft.max_chunk_seconds) warn('max_chunk_seconds', 'only jobs with video are divided')
   if (isSegmented(draft)) {
     if (isSmooth(draft)) {
       const message = 'silverlight output needs videoProfiles or ladder; HLS and DASH carry audio alone'

@@ -41,6 +41,7 @@ export function jobSpec(change: Partial<JobSpec> = {}): JobSpec {
     audioDirectory: null,
     expectedAudioStreams: null,
     maxSourceErrors: null,
+    maxChunkSeconds: null,
     allowUpscaling: null,
     copyIfPossible: false,
     cut: null,

@@ -60,6 +60,7 @@ describe('translation of a request into a job specification', () => {
       loudnessLufs: null,
       program: null,
       maxSourceErrors: null,
+      maxChunkSeconds: null,
       dynamicRange: 'sdr',
       closedCaptions: null,
       inputName: 'My_film',
@@ -222,7 +223,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 4, members: [82, 72] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 5, members: [83, 73] })
 })
 
 function membersOf(value: unknown): number {

@@ -91,6 +91,7 @@ const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
   dynamic_range: choice('hdr', true),
   program_number: whole(0, 65_536, -1),
   max_source_errors: whole(-1, 1_000_001),
+  max_chunk_seconds: number(-1, 1, 9.9, 600.5),
   webhook_url: [
     ['invalid_type', 1, true, {}],
     ['invalid_length', long],

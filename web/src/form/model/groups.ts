@@ -22,6 +22,7 @@ export const FIELD_GROUPS: readonly Group[] = [
       'create_tar_file',
       'audio_output_path',
       'cache_control',
+      'max_chunk_seconds',
       'program_start_time',
     ],
   },

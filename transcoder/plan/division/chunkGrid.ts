@@ -1,0 +1,32 @@
+// In charge of: the places between segments at which a chunk may begin, and how long chunks are.
+// Not in charge of: choosing them (planDivision.ts), cutting segments (transcoder/segmenter/cutters/cutter.ts).
+import { toNumber } from '../../formats/rational.ts'
+import type { DivisionPlan } from '../model/divisionPlan.ts'
+import type { PackagingPlan, RenditionPlan } from '../model/plan.ts'
+
+/**
+ * The share of a segment within which a splice point takes the place of a regular boundary: at least that of the
+ * cutters, which begin no segment there (nextBoundary).
+ */
+const SPLICE_SHARE = 1 / 8
+
+/** Whether a segment of every rendition begins at this place of the regular grid. */
+export function isRegularBoundary({ renditions }: PackagingPlan, segment: number): boolean {
+  return renditions.every((rendition) => !hasSpliceNear(rendition, segment))
+}
+
+function hasSpliceNear({ video, segmentFrames }: RenditionPlan, segment: number): boolean {
+  if (video === null) return false
+  const start = segment * segmentFrames
+  return video.spliceFrames.some((frame) => Math.abs(frame - start) < segmentFrames * SPLICE_SHARE)
+}
+
+/** Seconds of the longest chunk. `seconds`: of the video. */
+export function longestChunk(
+  { chunks }: DivisionPlan,
+  { segmentDuration }: Pick<PackagingPlan, 'segmentDuration'>,
+  seconds: number,
+): number {
+  const starts = chunks.map((start) => start * toNumber(segmentDuration))
+  return Math.max(...starts.map((start, chunk) => (starts[chunk + 1] ?? seconds) - start))
+}

@@ -1,0 +1,47 @@
+// In charge of: the jobs that one task makes, whatever their length, and why.
+// Not in charge of: how long chunks are (planDivision.ts).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { seekOrigin } from '../streams/cut.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { Plan } from '../model/plan.ts'
+import type { VideoPlan } from '../model/videoPlan.ts'
+
+/** null = the job can be divided; otherwise the reason, as the end of a sentence. */
+export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean): string | null {
+  return ofOutputs(plan) ?? ofSource(spec, plan, media, seekable)
+}
+
+/** Every part stores its segments as they are. What is one file, or one continuous stream of packets, has one writer. */
+function ofOutputs({ packaging, extracts }: Plan): string | null {
+  if (packaging === null) return 'single files are made by one task; HLS and DASH can be divided'
+  const renditions = packaging.renditions.filter(({ kind }) => kind === 'video')
+  if (renditions.length === 0) return 'the job makes no video'
+  if (packaging.tar !== null) return 'a tar is made by one task'
+  if (renditions.some(({ forms }) => forms.includes('smooth'))) return 'Smooth Streaming is made by one task'
+  if (renditions.some(({ forms }) => forms.includes('ts')))
+    return 'transport stream segments are made by one task; fragmented MP4 (CMAF) can be divided'
+  for (const { video } of renditions) {
+    const reason = video === null ? null : ofVideo(video)
+    if (reason !== null) return reason
+  }
+  if (extracts != null && (extracts.frames !== null || extracts.waveform !== null))
+    return 'stills, an animated preview or a waveform are made by the task that makes the video'
+  return null
+}
+
+function ofVideo({ mode, copied, deinterlace, embedded }: VideoPlan): string | null {
+  if (copied != null) return 'copied video is not encoded'
+  if (mode === 'cbr')
+    return 'a constant bitrate (cbr) needs one encoder for the whole video; vbr and qvbr can be divided'
+  if (deinterlace === 'telecine') return 'the frames behind 3:2 pulldown are found from the beginning of the source'
+  if (embedded !== undefined) return 'captions embedded in the frames are written from the beginning of the video'
+  return null
+}
+
+function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean): string | null {
+  if (plan.join !== undefined) return 'the source is joined from several inputs'
+  if (!seekable) return 'the source can only be read from its beginning to its end'
+  if (seekOrigin(spec, media) === null)
+    return `the container of the source (${media.formats[0] ?? 'unknown'}) has no index of its frames; mp4, mov and Matroska have one`
+  return null
+}

@@ -1,0 +1,79 @@
+// In charge of: whether a job is divided, and where its chunks begin.
+// Not in charge of: which outputs and sources can be divided (notDivided.ts), the plan of one part (partPlan.ts).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
+import { toNumber } from '../../formats/rational.ts'
+import type { DivisionPlan } from '../model/divisionPlan.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { PackagingPlan, Plan } from '../model/plan.ts'
+import { isRegularBoundary } from './chunkGrid.ts'
+import { notDivided } from './notDivided.ts'
+
+export interface DivisionAbilities {
+  /** The source can be read from any byte. */
+  seekable: boolean
+  /** The most parts that the service accepts; null = it divides no jobs. */
+  maxParts: number | null
+}
+
+/** `left_out` is the reason, a sentence; null = one task is what the job asks for. */
+export type Division = { division: DivisionPlan } | { left_out: string | null }
+
+/** One part makes everything but the video. */
+const OTHER_PARTS = 1
+/** Seconds of a sum of frame durations. */
+const ROUNDING_SECONDS = 0.001
+
+/** `media`: as in planJob, after a cut. */
+export function planDivision(
+  spec: JobSpec,
+  plan: Plan,
+  media: MediaInfo,
+  { seekable, maxParts }: DivisionAbilities,
+): Division {
+  const wanted = spec.maxChunkSeconds ?? 0
+  if (wanted === 0) return { left_out: null }
+  const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
+  if (reason !== null) return { left_out: reason }
+  const seconds = videoSeconds(spec, media)
+  if (seconds === null || plan.packaging === null)
+    return { left_out: 'the source does not state the length of its video' }
+  const length = seconds / toNumber(plan.packaging.segmentDuration)
+  const most = Math.floor((wanted + ROUNDING_SECONDS) / toNumber(plan.packaging.segmentDuration))
+  const chunks = chunkStarts(plan.packaging, length, Math.max(1, most), (maxParts ?? 0) - OTHER_PARTS)
+  if (chunks.length > 1) return { division: { chunks } }
+  return { left_out: seconds <= wanted ? null : 'the video is too short for two chunks of whole segments' }
+}
+
+/**
+ * Of the video, which audio may outlast: a chunk behind its end would have no frames. null = the video states none; that
+ * of the file may be that of the audio.
+ */
+function videoSeconds(spec: JobSpec, media: MediaInfo): number | null {
+  if (media.video?.durationSeconds == null) return null
+  return outputDuration(media, [media.video], outputStartSeconds(spec, media))
+}
+
+/**
+ * Chunks of about the same length, so that none ends long after the others. `length`: of the video in segments; `most`: the
+ * longest chunk in segments.
+ */
+function chunkStarts(packaging: PackagingPlan, length: number, most: number, maxChunks: number): number[] {
+  const count = Math.min(Math.ceil(length / most), maxChunks)
+  const share = length / count
+  const starts = [0]
+  for (let chunk = 1; chunk < count; chunk += 1) {
+    const after = starts.at(-1)!
+    const regular = candidates(Math.ceil(chunk * share), share).find(
+      (start) => start > after && length - start >= share / 2 && isRegularBoundary(packaging, start),
+    )
+    if (regular !== undefined) starts.push(regular)
+  }
+  return starts
+}
+
+/** The nearest places, the earlier one first: a chunk becomes shorter rather than longer than the job asks for. */
+function candidates(start: number, share: number): number[] {
+  const distances = Array.from({ length: Math.ceil(share / 2) + 1 }, (_, distance) => distance)
+  return distances.flatMap((distance) => (distance === 0 ? [start] : [start - distance, start + distance]))
+}

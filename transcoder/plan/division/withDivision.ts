@@ -1,0 +1,28 @@
+// In charge of: the division of a job in its plan, and the warnings where the job asked for another one.
+// Not in charge of: deciding it (planDivision.ts).
+import type { Warning } from '#contract/errors.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { Plan } from '../model/plan.ts'
+import { longestChunk } from './chunkGrid.ts'
+import { planDivision, type DivisionAbilities } from './planDivision.ts'
+
+const FIELD = 'max_chunk_seconds'
+
+/** `media`: the source that the plan was made for. */
+export function withDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilities: DivisionAbilities): Plan {
+  const result = planDivision(spec, plan, media, abilities)
+  if (!('division' in result)) {
+    if (result.left_out === null) return plan
+    return withWarning(plan, {
+      code: 'not_divided',
+      field: FIELD,
+      message: `The job is not divided into chunks: ${result.left_out}.`,
+    })
+  }
+  return { ...plan, division: result.division }
+}
+
+function withWarning(plan: Plan, warning: Warning): Plan {
+  return { ...plan, warnings: [...plan.warnings, warning] }
+}
