@@ -43,6 +43,8 @@ export interface Change {
 }
 
 const MANY = 1000
+const ENDED: readonly TaskState[] = ['completed', 'failed', 'cancelled']
+const AT_WORK: readonly TaskState[] = ['running', 'divided', 'committing']
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
   tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, main, part, parts FROM tasks ORDER BY id`,
@@ -100,11 +102,13 @@ export class Ledger {
   readonly #changed: (change: Change) => void
   /** The task that the current batch changed. */
   #moved: { before: Task; isClaim: boolean } | null = null
+  /** Parts that it ended with their main task, as they were. */
+  #ended: Task[] = []
   /** The statement before this one changed a row. */
   #hasChanged = false
 
   constructor(
-    { jobs, tasks, totals, usage }: Pick<Code, 'jobs' | 'tasks' | 'totals' | 'usage'>,
+    { jobs, tasks, parts, totals, usage }: Pick<Code, 'jobs' | 'tasks' | 'parts' | 'totals' | 'usage'>,
     tape: Tape | null,
     changed: (change: Change) => void,
   ) {
@@ -126,6 +130,12 @@ export class Ledger {
       [sentBy((db) => tasks.listUnattendedTasks(db, 0, 0, 0, 0)), this.#neglected],
       [sentBy((db) => tasks.findTimeline(db, '')), this.#timeline],
       [sentBy((db) => jobs.findJobByJobId(db, '')), this.#job],
+      [sentBy((db) => parts.insertParts(db, '', 0, 0, 0)), this.#divide],
+      [sentBy((db) => parts.cancelWaitingParts(db, '', 0)), this.#cancelWaiting],
+      [sentBy((db) => parts.listOpenParts(db, '')), this.#open],
+      [sentBy((db) => parts.findEventOfParts(db, '')), this.#outcome],
+      [sentBy((db) => parts.listSettledMains(db, 0)), this.#settled],
+      [sentBy((db) => parts.listOrphanedParts(db, 0)), this.#orphans],
       [sentBy((db) => jobs.listOverdueJobs(db, 0, 0)), this.#overdue],
     ])
   }
@@ -156,12 +166,17 @@ export class Ledger {
   #finishBatch(program: Program): void {
     for (const [name, sql] of Object.entries(TABLES) as [keyof typeof TABLES, string][])
       this.#tape?.push({ sql, values: [], rows: structuredClone(sorted(this[name])) })
-    const moved = this.#moved
+    const [moved, ended] = [this.#moved, this.#ended]
     this.#moved = null
+    this.#ended = []
     if (!moved) return
-    const after = this.find(moved.before.id)
-    const event = moved.isClaim ? ({ type: 'claim' } as const) : (program.asked ?? noticed(moved.before, after))
-    this.#changed({ before: moved.before, after, event })
+    const { before } = moved
+    const after = this.find(before.id)
+    const { asked } = program
+    const caused = asked?.id === before.id ? asked.event : noticed(before, after)
+    const event = moved.isClaim ? ({ type: 'claim' } as const) : caused
+    this.#changed({ before, after, event })
+    for (const part of ended) this.#changed({ before: part, after: this.find(part.id), event: { type: 'cancel' } })
   }
 
   insert(id: number, now: number, given: Pick<Job, 'account' | 'deadline_at'> & Pick<Task, 'kind'>): Task {
@@ -180,11 +195,7 @@ export class Ledger {
       ...times,
       ...ends,
     }
-    const losses = { lost: 0, excused: 0, furthest: null, evicted: 0, main: null, part: null, parts: 0 }
-    const counts = { attempt: 0, ...losses, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
-    const places = { slot: null, plan: null, lease_until: null, updated_at: now }
-    const timeline = JSON.stringify([{ type: 'job.created', at: now }])
-    const task: Task = { id: `job${id}-0`, job: id, account, kind, state: 'queued', timeline, ...counts, ...places }
+    const task: Task = { id: `job${id}-0`, job: id, account, kind, main: null, part: null, ...created(now) }
     this.jobs.set(id, job)
     this.tasks.set(task.id, task)
     for (const [table, row] of [
@@ -235,6 +246,76 @@ export class Ledger {
     return this.tasks.get(`${job.job_id}-0`)!
   }
 
+  partsOf(main: string): Task[] {
+    return [...this.tasks.values()].filter((task) => task.main === main)
+  }
+
+  #mainOf({ main }: Task): Task | null {
+    return main === null ? null : (this.tasks.get(main) ?? null)
+  }
+
+  readonly #divide = (main: string, attempt: number, parts: number, now: number): Row[] => {
+    const task = this.tasks.get(main)
+    if (!task || task.attempt !== attempt || task.state !== 'divided') return []
+    const { job, account, priority } = task
+    for (let part = 0; part < parts; part++) {
+      const id = `job${job}-${part + 1}`
+      if (!this.tasks.has(id))
+        this.tasks.set(id, { id, job, account, kind: 'part', main, part, ...created(now), priority })
+    }
+    return []
+  }
+
+  readonly #cancelWaiting = (main: string, now: number): Row[] => {
+    if (!ENDED.includes(this.tasks.get(main)!.state)) return []
+    for (const part of this.partsOf(main)) {
+      if (part.state !== 'queued') continue
+      this.#ended.push({ ...part })
+      Object.assign(part, { state: 'cancelled', updated_at: now })
+    }
+    return []
+  }
+
+  readonly #open = (main: string): Row[] =>
+    this.partsOf(main)
+      .filter(({ state }) => !ENDED.includes(state))
+      .toSorted((a, b) => a.part! - b.part!)
+      .map((part) => this.#ref(part))
+
+  #ref({ id, job }: Task): Row {
+    return { id, job_id: this.jobs.get(job)!.job_id }
+  }
+
+  readonly #outcome = (main: string): Row[] => {
+    const task = this.tasks.get(main)
+    const parts = this.partsOf(main)
+    if (task?.state !== 'divided' || parts.length === 0) return []
+    const failed = parts.filter(({ state }) => state === 'failed')
+    const errors = failed
+      .map(({ timeline }) => (JSON.parse(timeline) as { error?: unknown }[]).at(-1)!.error)
+      .filter((error) => error !== undefined)
+      .map((error) => JSON.stringify(error))
+    const completed = parts.filter(({ state }) => state === 'completed').length
+    return [{ parts: task.parts, completed, failed: failed.length, error: errors.toSorted().at(-1) ?? null }]
+  }
+
+  readonly #settled = (): Row[] => {
+    const mains = [...this.tasks.values()].filter(({ state }) => state === 'divided')
+    const isSettled = (states: TaskState[]) =>
+      states.every((state) => state === 'completed') || states.includes('failed')
+    return mains
+      .filter(({ id }) => isSettled(this.partsOf(id).map(({ state }) => state)))
+      .map((task) => this.#ref(task))
+  }
+
+  readonly #orphans = (): Row[] => {
+    const found = [...this.tasks.values()].filter((task) => {
+      const main = this.#mainOf(task)
+      return main !== null && ENDED.includes(main.state) && !ENDED.includes(task.state)
+    })
+    return found.map((task) => this.#ref(task))
+  }
+
   /** The WHERE guard of every state change. */
   #seen(id: string, state: TaskState, attempt: number, lost: number): Task | null {
     const task = this.tasks.get(id)
@@ -258,6 +339,7 @@ export class Ledger {
     const slot = this.slots.get(k)
     const isFree = !slot || (slot.task === null && slot.free_at <= now)
     if (!task || !isFree || [...this.slots.values()].some((other) => other.task === id)) return []
+    if (task.main !== null && this.#mainOf(task)!.state !== 'divided') return []
     this.#moved = { before: { ...task }, isClaim: true }
     Object.assign(task, { state, attempt, slot: k, lease_until: lease, updated_at: now })
     return [{ id }]
@@ -391,14 +473,21 @@ export class Ledger {
     const holds = new Map<string, number>()
     for (const { account } of this.slots.values())
       if (account !== null) holds.set(account, (holds.get(account) ?? 0) + 1)
-    const queued = [...this.tasks.values()].filter(({ state }) => state === 'queued')
+    const queued = [...this.tasks.values()].filter(
+      (task) => task.state === 'queued' && (task.main === null || this.#mainOf(task)!.state === 'divided'),
+    )
     const served = new Map<string, number>()
     const was = (account: string, at: number) => served.set(account, Math.max(served.get(account) ?? 0, at))
     for (const { account, started_at: at } of this.jobs.values()) was(account, at ?? 0)
-    for (const { account, attempt, updated_at: at } of queued) was(account, attempt > 0 ? at : 0)
-    const byAge = (a: Task, b: Task) => a.updated_at - b.updated_at || a.job - b.job
+    // The start of a part is a start of its account; putting parts together is not.
+    for (const task of queued)
+      for (const { account, attempt, parts, updated_at: at } of task.main === null ? [task] : this.partsOf(task.main))
+        was(account, attempt > 0 && parts === 0 ? at : 0)
+    const byAge = (a: Task, b: Task) => a.updated_at - b.updated_at || a.job - b.job || (a.part ?? 0) - (b.part ?? 0)
+    // What was begun ends before more is begun: the job with the fewest parts left comes first.
+    const left = new Map(queued.map((task) => [task.id, this.#partsLeft(task)]))
     return queued
-      .toSorted(byAge)
+      .toSorted((a, b) => left.get(a.id)! - left.get(b.id)! || byAge(a, b))
       .map((task) => {
         const share = (holds.get(task.account) ?? 0) + 1
         holds.set(task.account, share)
@@ -413,6 +502,13 @@ export class Ledger {
       .map(({ task }) => this.#row(task))
   }
 
+  #partsLeft({ main, parts }: Task): number {
+    if (parts > 0) return 0
+    return main === null
+      ? Number.POSITIVE_INFINITY
+      : this.partsOf(main).filter(({ state }) => state !== 'completed').length
+  }
+
   readonly #overdue = (now: number): Row[] => {
     const late = [...this.jobs.values()].filter(
       (job) => job.finished_at === null && (job.state === 'queued' || job.state === 'running') && job.deadline_at < now,
@@ -422,8 +518,7 @@ export class Ledger {
 
   readonly #neglected = (starts: number, others: number): Row[] => {
     const found = [...this.tasks.values()].filter(
-      ({ state, updated_at: at }) =>
-        (state === 'starting' && at < starts) || ((state === 'running' || state === 'committing') && at < others),
+      ({ state, updated_at: at }) => (state === 'starting' && at < starts) || (AT_WORK.includes(state) && at < others),
     )
     return found.map(({ id, job, attempt, state, lease_until }) => ({
       id,
@@ -435,8 +530,22 @@ export class Ledger {
   }
 }
 
-/** The event behind a change that no request asked for: from the monitor or a commit. */
+/** Of a new task. */
+function created(now: number) {
+  const losses = { lost: 0, excused: 0, furthest: null, evicted: 0, parts: 0 }
+  const counts = { attempt: 0, ...losses, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
+  const places = { slot: null, plan: null, lease_until: null, updated_at: now }
+  const timeline = JSON.stringify([{ type: 'job.created', at: now }])
+  return { state: 'queued' as TaskState, timeline, ...counts, ...places }
+}
+
+/** The event behind a change that no request asked for: from the monitor, a commit, or another task of the job. */
 function noticed({ state, attempt }: Task, after: Task): TaskEvent {
+  if (after.state === 'cancelled') return { type: 'cancel' }
+  if (state === 'divided')
+    return after.state === 'queued'
+      ? { type: 'parts_done' }
+      : { type: 'part_failed', error: { code: 'internal', message: '' } }
   if (state === 'committing')
     return after.state === 'completed'
       ? { type: 'committed', attempt }

@@ -4,7 +4,7 @@
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { Clock } from './virtualClock.ts'
 import type { Change, Ledger, Task } from './databaseModel.ts'
-import { jobOf, type Service } from './workerModel.ts'
+import { jobOf, monitorOf, partId, type Service } from './workerModel.ts'
 import type { Scenario } from './scenario.ts'
 import type { Store } from './storageModel.ts'
 
@@ -27,6 +27,8 @@ const START_MS = 45_000
 const RESEND_MS = 60_000
 /** A lease of 30 s, plus 15 s for what was not made durable and for the alarm. */
 const NOTICE_MS = 45_000
+/** What a request left undone is repeated each minute, and each two minutes by monitors; plus time for alarms. */
+const SETTLE_MS = 4 * 60_000
 const COMMIT_SLACK_MS = 30 * 60_000
 /** The states in which an event may find a task; duplicated here on purpose. */
 const FROM: Readonly<Record<string, readonly string[]>> = {
@@ -40,8 +42,12 @@ const FROM: Readonly<Record<string, readonly string[]>> = {
   planned: ['running'],
   committed: ['committing'],
   commit_failed: ['committing'],
-  cancel: ['queued', 'starting', 'running'],
-  deadline: ['queued', 'starting', 'running'],
+  divide: ['running'],
+  delivered: ['running'],
+  parts_done: ['divided'],
+  part_failed: ['divided'],
+  cancel: ['queued', 'starting', 'running', 'divided'],
+  deadline: ['queued', 'starting', 'running', 'divided'],
 }
 
 export class Checker {
@@ -69,6 +75,10 @@ export class Checker {
   readonly #ran = new Map<string, number>()
   /** When a starting task was claimed. */
   readonly #claimed = new Map<string, number>()
+  /** When a main task ended. */
+  readonly #endedAt = new Map<string, number>()
+  /** When the parts of a divided job became complete, or one of them failed for good. */
+  readonly #settledAt = new Map<string, number>()
 
   constructor(clock: Clock, trace: ((line: string) => void) | null) {
     this.#clock = clock
@@ -93,7 +103,7 @@ export class Checker {
         `${id} ${event.type}${attempt}: ${before.state} → ${after.state} (attempt ${after.attempt}, lost ${after.lost})`,
       )
     if (ENDS.includes(before.state)) this.fault(id, 'I2', `${before.state} became ${after.state}`)
-    if (ENDS.includes(after.state)) this.results.set(id, (this.results.get(id) ?? 0) + 1)
+    if (ENDS.includes(after.state) && after.main === null) this.results.set(id, (this.results.get(id) ?? 0) + 1)
     if ('attempt' in event && event.attempt !== before.attempt)
       this.fault(id, 'I3', `${event.type} of attempt ${event.attempt} was taken while ${before.attempt} is current`)
     if (after.attempt !== before.attempt + (event.type === 'claim' ? 1 : 0))
@@ -109,10 +119,71 @@ export class Checker {
     if (event.type === 'commit_failed' && this.scenario.commitFails === 0 && this.#clock.now < deadline)
       this.fault(id, 'I6', 'a commit failed though the store took everything')
     this.#noticed(before, event)
+    this.#parts(before, after, event)
+    const main = after.main === null ? after : this.ledger.tasks.get(after.main)!
     const job = this.ledger.jobs.get(after.job)!
-    const mirrored = after.state === 'starting' ? 'queued' : after.state
-    if (job.state !== mirrored) this.fault(id, 'I2', `the job is ${job.state} while its task is ${after.state}`)
+    const isWaiting = main.state === 'starting' || main.state === 'queued'
+    const mirrored =
+      main.state === 'divided' || (isWaiting && main.parts > 0) ? 'running' : isWaiting ? 'queued' : main.state
+    if (job.state !== mirrored) this.fault(id, 'I2', `the job is ${job.state} while its task is ${main.state}`)
     this.#slots()
+  }
+
+  /** Parts work only while their main task waits for them, and it goes on exactly when they are completed. */
+  #parts(before: Task, after: Task, { type }: Change['event']): void {
+    const { id, main } = after
+    const { now } = this.#clock
+    if (main !== null) {
+      const whole = this.ledger.tasks.get(main)!
+      if (type === 'claim' && whole.state !== 'divided')
+        this.fault(id, 'I19', `a part starts while its main task is ${whole.state}`)
+      const states = this.ledger.partsOf(main).map(({ state }) => state)
+      const isSettled = states.includes('failed') || states.every((state) => state === 'completed')
+      if (isSettled && whole.state === 'divided' && !this.#settledAt.has(main)) this.#settledAt.set(main, now)
+      if (after.state === 'cancelled' && !ENDS.includes(whole.state))
+        this.fault(id, 'I19', `a part is cancelled while its main task is ${whole.state}`)
+      return
+    }
+    const parts = this.ledger.partsOf(id)
+    const areDone = parts.length === after.parts && parts.every(({ state }) => state === 'completed')
+    if (type === 'divide' && (after.parts < 2 || parts.length !== after.parts))
+      this.fault(id, 'I19', `it is divided into ${after.parts} parts, and ${parts.length} are there`)
+    if ((type === 'parts_done' || type === 'finish' || type === 'committed') && !areDone)
+      this.fault(id, 'I19', `${type} though not all parts are completed`)
+    if (type === 'part_failed' && !parts.some(({ state }) => state === 'failed'))
+      this.fault(id, 'I19', 'no part has failed')
+    if (before.state === 'divided') this.#waited(id, 'before it went on')
+    if (ENDS.includes(after.state)) this.#endedAt.set(id, now)
+  }
+
+  /** Whoever should have said that the parts are settled may have died: another says it within minutes. */
+  #waited(main: string, what: string): void {
+    const since = this.#settledAt.get(main)
+    if (since !== undefined && this.#isLate(since)) this.fault(main, 'I19', `its parts were settled long ${what}`)
+  }
+
+  #isLate(since: number): boolean {
+    const from = this.isCalm && this.scenario.loss === 0 ? since : Math.max(since, this.scenario.faultsUntil)
+    return this.#clock.now > from + SETTLE_MS
+  }
+
+  /** The answer to a heartbeat of an attempt at a part. */
+  instructed(id: string, instruction: string): void {
+    const { main } = this.ledger.find(id)
+    const ended = main === null ? undefined : this.#endedAt.get(main)
+    if (ended !== undefined && instruction === 'continue' && this.#isLate(ended))
+      this.fault(id, 'I19', 'a part goes on long after the end of its main task')
+  }
+
+  /** The record of a part is put together with the others. */
+  assembled(id: string, part: number, record: { part: number; attempt: number } | null): void {
+    const made = this.ledger.find(partId(id, part))
+    if (record?.part !== part || record.attempt !== made.attempt || made.state !== 'completed')
+      this.fault(
+        id,
+        'I19',
+        `part ${part} is ${made.state} by attempt ${made.attempt}, its record of ${record?.attempt}`,
+      )
   }
 
   #countLost(before: Task, after: Task, event: Change['event']): void {
@@ -301,37 +372,17 @@ export class Checker {
   /** Called long after the last job has ended. */
   atRest(service: Service): void {
     for (const task of this.ledger.tasks.values()) {
-      const { id } = task
-      const job = this.ledger.jobs.get(task.job)!
-      const store = service.store(jobOf(id))
-      const open = [...store.uploads.values()].filter(({ isKnown }) => isKnown)
-      if (!ENDS.includes(task.state)) this.fault(id, 'I1', `still ${task.state} long after its deadline`)
-      if (job.finished_at !== null && job.finished_at > job.deadline_at + COMMIT_SLACK_MS)
-        this.fault(id, 'I1', `ended ${job.finished_at - job.deadline_at} ms behind its deadline`)
-      if (this.results.get(id) !== 1) this.fault(id, 'I1', `${this.results.get(id) ?? 0} results`)
-      if (this.#cancelled.has(id) && task.state !== 'cancelled') this.fault(id, 'I9', `cancelled, but ${task.state}`)
-      if (open.length > 0) this.fault(id, 'I8', `${open.length} uploads are left open`)
-      const events = (JSON.parse(task.timeline) as unknown[]).length
-      if ((this.#events.get(id) ?? events) !== events)
-        this.fault(id, 'I11', `a follower received ${this.#events.get(id)} events of ${events}`)
-      if (store.records.size > 0) this.fault(id, 'I8', `${store.records.size} commit records are left`)
-      for (const [path, { attempt }] of store.objects)
-        if ((task.state !== 'completed' || attempt !== task.attempt) && !this.#isReported(id, path))
-          this.fault(id, 'I8', `${path} is left`)
-      const shape = service.scenario.jobs[task.job - 1]!
-      const wanted =
-        task.kind === 'plan' ? 0 : shape.files + shape.playlists * (shape.segments + 1) + (shape.playlists > 0 ? 1 : 0)
-      if (task.state === 'completed' && store.objects.size !== wanted)
-        this.fault(id, 'I6', `${store.objects.size} objects of ${wanted}`)
+      if (!ENDS.includes(task.state)) this.fault(task.id, 'I1', `still ${task.state} long after its deadline`)
+      if (service.remembers(monitorOf(task.id))) this.fault(task.id, 'I8', 'its monitor keeps its state')
+      if (task.main === null) this.#atRest(service, task)
     }
     // Each job is counted by its kind and its end, once.
     const counted = Object.groupBy(
       [...this.ledger.usage.values()].filter(({ item }) => item === 'jobs'),
       (row) => row.class,
     )
-    const ends = Object.groupBy(this.ledger.tasks.values(), ({ kind, state }): string =>
-      kind === 'plan' ? 'dry runs' : state,
-    )
+    const mains = [...this.ledger.tasks.values()].filter(({ main }) => main === null)
+    const ends = Object.groupBy(mains, ({ kind, state }): string => (kind === 'plan' ? 'dry runs' : state))
     for (const end of ['dry runs', ...ENDS]) {
       const used = (counted[end] ?? []).reduce((sum, { quantity }) => sum + quantity, 0)
       const ended = ends[end]?.length ?? 0
@@ -339,5 +390,42 @@ export class Checker {
     }
     for (const [key, n] of this.#runs) if (n > 0) this.fault(key, 'I9', 'it still runs')
     for (const slot of this.ledger.slots.values()) if (slot.task !== null) this.fault(slot.task, 'I3', 'a slot is held')
+  }
+
+  #atRest(service: Service, task: Task): void {
+    const { id } = task
+    const job = this.ledger.jobs.get(task.job)!
+    const store = service.store(jobOf(id))
+    const open = [...store.uploads.values()].filter(({ isKnown }) => isKnown)
+    if (job.finished_at !== null && job.finished_at > job.deadline_at + COMMIT_SLACK_MS)
+      this.fault(id, 'I1', `ended ${job.finished_at - job.deadline_at} ms behind its deadline`)
+    if (this.results.get(id) !== 1) this.fault(id, 'I1', `${this.results.get(id) ?? 0} results`)
+    if (this.#cancelled.has(id) && task.state !== 'cancelled') this.fault(id, 'I9', `cancelled, but ${task.state}`)
+    if (open.length > 0) this.fault(id, 'I8', `${open.length} uploads are left open`)
+    const events = (JSON.parse(task.timeline) as unknown[]).length
+    if ((this.#events.get(id) ?? events) !== events)
+      this.fault(id, 'I11', `a follower received ${this.#events.get(id)} events of ${events}`)
+    if (store.records.size > 0) this.fault(id, 'I8', `${[...store.records.keys()].join()} are left`)
+    for (const [path, { task: number, attempt }] of store.objects) {
+      const maker = this.ledger.find(`${jobOf(id)}-${number}`)
+      if ((task.state !== 'completed' || attempt !== maker.attempt) && !this.#isReported(id, path))
+        this.fault(id, 'I8', `${path} is left`)
+    }
+    const { files, playlists, segments } = service.scenario.jobs[task.job - 1]!
+    // One part makes the files, each of the others so many segments.
+    const ranges = task.parts > 0 ? task.parts - 1 : 1
+    const wanted = task.kind === 'plan' ? 0 : files + playlists * (ranges * segments + 1) + (playlists > 0 ? 1 : 0)
+    if (task.state === 'completed' && store.objects.size !== wanted)
+      this.fault(id, 'I6', `${store.objects.size} objects of ${wanted}`)
+    if (task.state === 'completed') this.#published(id, store)
+  }
+
+  /** Each segment of each part is in exactly one playlist, once. */
+  #published(id: string, { objects }: Store): void {
+    const refs = [...objects.values()].flatMap((object) => object.refs)
+    const listed = refs.filter((ref) => ref.includes('/'))
+    const stored = [...objects.keys()].filter((path) => path.includes('/'))
+    if (listed.length !== stored.length || new Set(listed).size !== listed.length)
+      this.fault(id, 'I19', `${stored.length} segments are stored, and playlists list ${listed.length}`)
   }
 }

@@ -35,6 +35,10 @@ export async function loadCode(root: string) {
   const status = (await load('contract/api/publicStatus.ts')) as typeof import('../../contract/api/publicStatus.ts')
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
+  const parts = (await load('worker/db/parts.ts')) as typeof import('../../worker/db/parts.ts')
+  const effects = (await load(
+    'worker/scheduler/partEffects.ts',
+  )) as typeof import('../../worker/scheduler/partEffects.ts')
   const totals = (await load('worker/db/metricTotals.ts')) as typeof import('../../worker/db/metricTotals.ts')
   const usage = (await load('worker/db/usage.ts')) as typeof import('../../worker/db/usage.ts')
   return {
@@ -47,6 +51,9 @@ export async function loadCode(root: string) {
     publicStatus: status.publicStatus,
     jobs,
     tasks,
+    parts,
+    checkMain: effects.checkMain,
+    endParts: effects.endParts,
     totals,
     usage,
   }

@@ -11,8 +11,8 @@ export class Program {
   /** Number of effects until it ends. */
   left = Number.POSITIVE_INFINITY
   isOver = false
-  /** The event that a request is about to apply: the checker compares it with the write. */
-  asked: TaskEvent | null = null
+  /** The event that a request is about to apply to a task: the checker compares it with the write. */
+  asked: { id: string; event: TaskEvent } | null = null
   env!: Env
   readonly #clock: Clock
   readonly #callers = new Set<(error: Crash) => void>()

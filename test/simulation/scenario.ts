@@ -16,6 +16,10 @@ export interface JobShape {
   /** Segments of each media playlist; 0 playlists = not segmented. */
   playlists: number
   segments: number
+  /** Tasks that a divided job is made by, each with so many segments and steps; 0 = one task makes it. */
+  parts: number
+  /** The part whose encode ends as `outcome` says; the others end well. */
+  failing: number
   /** Steps of the encode, and how long each takes in milliseconds. */
   steps: number
   stepMs: number
@@ -62,6 +66,7 @@ export function scenarioOf(random: Random, more: Random): Scenario {
   if (!protocols.includes(TASK_PROTOCOL)) protocols.push(TASK_PROTOCOL)
   const hang = more.chance(0.5) ? 0.3 : 0
   const poisoned = more.chance(0.15) ? poisonedJob(more) : {}
+  const divisions = more.chance(0.4) ? Array.from({ length: 4 }, () => division(more)) : []
   return {
     protocols,
     faultsUntil,
@@ -76,7 +81,7 @@ export function scenarioOf(random: Random, more: Random): Scenario {
     storeFails: level(0, 0.02, 0.2),
     commitFails: level(0, 0, 0.1),
     jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)).map((job, n) =>
-      n === 0 ? { ...job, ...poisoned } : job,
+      divided(n === 0 ? { ...job, ...poisoned } : job, divisions[n]),
     ),
     processFaults: Array.from({ length: random.whole(0, 6) }, () => ({
       at: random.whole(0, faultsUntil),
@@ -102,7 +107,22 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     stepMs: random.whole(200, 8000),
     outcome: random.chance(0.85) ? 'well' : random.chance(0.5) ? 'permanent' : 'passing',
     poison: null,
+    parts: 0,
+    failing: 0,
   }
+}
+
+type Division = Pick<JobShape, 'parts' | 'failing'>
+
+function division(random: Random): Division {
+  const parts = random.chance(0.2) ? 0 : random.whole(2, 6)
+  return { parts, failing: random.whole(0, Math.max(0, parts - 1)) }
+}
+
+/** Only a segmented job is divided. */
+function divided(job: JobShape, division: Division = { parts: 0, failing: 0 }): JobShape {
+  if (job.kind === 'plan' || division.parts === 0) return job
+  return { ...job, ...division, playlists: Math.max(1, job.playlists) }
 }
 
 function poisonedJob(random: Random): Partial<JobShape> {

@@ -7,7 +7,7 @@ import type { Code } from './productionCode.ts'
 import { Ledger, type Tape } from './databaseModel.ts'
 import { Random } from '../support/seededRandom.ts'
 import { type Scenario, scenarioOf } from './scenario.ts'
-import { jobOf, Service } from './workerModel.ts'
+import { jobOf, monitorOf, Service } from './workerModel.ts'
 import { Transcoder } from './transcoderModel.ts'
 
 export interface Run {
@@ -128,7 +128,7 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
   function* evictions(): Process {
     while (clock.now < scenario.faultsUntil) {
       yield random.whole(1, EVICT_EVERY_MS)
-      for (const { id } of ledger.tasks.values()) if (service.fault(scenario.evict / 10)) service.evict(jobOf(id))
+      for (const { id } of ledger.tasks.values()) if (service.fault(scenario.evict / 10)) service.evict(monitorOf(id))
     }
   }
 

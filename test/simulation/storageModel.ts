@@ -1,10 +1,13 @@
 // In charge of: a model of R2, as far as sinks and commits use it: multipart uploads, the objects of each job, and the
 // service's records.
 // Not in charge of: when it fails (workerModel.ts), which objects are allowed (invariants.ts).
+import { parseTaskId } from '#contract/task/taskId.ts'
 import type { Program } from './program.ts'
 import type { Service } from './workerModel.ts'
 
 export interface Stored {
+  /** Number of its task in its job. */
+  task: number
   attempt: number
   /** Paths that a playlist or manifest refers to. */
   refs: readonly string[]
@@ -14,13 +17,18 @@ export interface Stored {
 
 export interface Upload {
   path: string
+  task: number
   attempt: number
   /** False until it is journaled: then only the bucket's lifecycle rule removes it. */
   isKnown: boolean
 }
 
-/** What the simulation stores: the attempt in the content type, the referenced paths in the body. */
-export const typeOf = (attempt: number): string => `simulated/${attempt}`
+/** What the simulation stores: task and attempt in the content type, the referenced paths in the body. */
+export const typeOf = (id: string, attempt: number): string => `simulated/${parseTaskId(id).number}.${attempt}`
+function makerOf(contentType: string): { task: number; attempt: number } {
+  const [task, attempt] = /^simulated\/(\d+)\.(\d+)$/.exec(contentType)?.slice(1).map(Number) ?? []
+  return { task: task ?? 0, attempt: attempt ?? 0 }
+}
 /** Size of a file uploaded in parts. */
 export const FILE_BYTES = 1000
 
@@ -57,9 +65,9 @@ export function bucketOf(service: Service, program: Program): R2Bucket {
     put: (key: string, value: string | Uint8Array, { httpMetadata }: R2PutOptions = {}) => {
       const body = typeof value === 'string' ? value : new TextDecoder().decode(value)
       const { contentType = '' } = (httpMetadata ?? {}) as R2HTTPMetadata
-      const attempt = Number(/^simulated\/(\d+)$/.exec(contentType)?.[1] ?? 0)
-      const refs = attempt > 0 ? body.split('\n').filter(Boolean) : []
-      return effect(() => set(key, { attempt, refs, size: body.length, body }))
+      const maker = makerOf(contentType)
+      const refs = maker.attempt > 0 ? body.split('\n').filter(Boolean) : []
+      return effect(() => set(key, { ...maker, refs, size: body.length, body }))
     },
     head: (key: string) => effect(() => found(key)),
     get: (key: string) =>
@@ -86,7 +94,7 @@ export function bucketOf(service: Service, program: Program): R2Bucket {
         const { store, path } = held(key)
         const uploadId = `upload${service.uploads++}`
         const { contentType = '' } = httpMetadata as R2HTTPMetadata
-        store.uploads.set(uploadId, { path, attempt: Number(contentType.split('/')[1]), isKnown: false })
+        store.uploads.set(uploadId, { path, ...makerOf(contentType), isKnown: false })
         return { uploadId }
       }),
     resumeMultipartUpload: (key: string, id: string) => ({
@@ -97,7 +105,7 @@ export function bucketOf(service: Service, program: Program): R2Bucket {
           const upload = store.uploads.get(id)
           if (!upload) throw new Error('complete: no such upload (10024)')
           store.uploads.delete(id)
-          return set(key, { attempt: upload.attempt, refs: [], size: FILE_BYTES, body: '' })
+          return set(key, { task: upload.task, attempt: upload.attempt, refs: [], size: FILE_BYTES, body: '' })
         }),
       abort: () =>
         effect(() => {
@@ -114,6 +122,6 @@ export function bucketOf(service: Service, program: Program): R2Bucket {
   }
 }
 
-function described(key: string, { size, attempt }: Stored) {
-  return { key, size, httpEtag: `"${attempt}"` }
+function described(key: string, { size, task, attempt }: Stored) {
+  return { key, size, httpEtag: `"${task}.${attempt}"` }
 }

@@ -3,10 +3,11 @@
 // Not in charge of: media.
 import type { JobError } from '#contract/errors.ts'
 import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/task/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
 import type { JobShape } from './scenario.ts'
-import { DONE, type Service } from './workerModel.ts'
+import { DONE, type PartRecord, type Service } from './workerModel.ts'
 import { FILE_BYTES, typeOf } from './storageModel.ts'
 
 const BEAT_MS = 5000
@@ -14,7 +15,15 @@ const UNHEARD_MS = 60_000
 const REQUEST_TRIES = 12
 const HANDOVER_MS = 5000
 
-type Ending = 'cancel' | 'stop' | 'unheard' | 'interrupted'
+/** Which part makes what. */
+const LAST_CHUNK = 0
+const REST = 1
+/** How often it asks for the last chunk, one heartbeat apart. */
+const RECORD_TRIES = 12
+
+/** returned = the attempt is given back by a transcoder that goes on. */
+type Ending = 'cancel' | 'stop' | 'unheard' | 'interrupted' | 'returned'
+type Made = Pick<PartRecord, 'segments' | 'uploads'>
 
 interface Run {
   id: string
@@ -184,12 +193,31 @@ export class Transcoder {
     const service = this.#service
     const { id, attempt } = run
     const shape = service.scenario.jobs[service.ledger.find(id).job - 1]!
-    yield* this.#ask(run, life, (program) => service.task(program, id, attempt))
-    const begun: { id: string; path: string }[] = []
+    const told = yield* this.#ask(run, life, (program) => service.task(program, id, attempt))
+    if (told.assemble !== null) return yield* this.#assemble(run, life, shape, told.assemble)
+    if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape)
+    const made = yield* this.#encode(run, life, workOf(shape, told.part))
+    if (made === null) return
+    if (told.part !== null) return yield* this.#deliver(run, life, told.part, made)
+    run.ending = true
+    if (shape.kind === 'plan') {
+      yield* this.#ask(run, life, (program) => service.estimate(program, id, attempt, DONE))
+      return
+    }
+    yield* this.#finish(run, life, made)
+  }
+
+  /** @returns null if the encode failed, and its end is reported */
+  *#encode(run: Run, life: number, shape: JobShape): Process<Made | null> {
+    const service = this.#service
+    const { id, attempt } = run
+    const uploads: Made['uploads'] = []
+    const { number } = parseTaskId(id)
+    const directory = number === MAIN_TASK ? `${attempt}` : `${number}-${attempt}`
     if (shape.kind === 'transcode')
       for (let n = 0; n < shape.files; n++) {
         const path = `file${n}.mp4`
-        begun.push({
+        uploads.push({
           path,
           id: yield* this.#ask(run, life, (program) => service.beginUpload(program, id, attempt, path)),
         })
@@ -201,22 +229,62 @@ export class Transcoder {
       if (this.#isPoisoned(shape, id, attempt, step)) throw new Killed()
       run.post = { ...run.post, transcoded: step / shape.steps, bytes_stored: Math.floor((900 * step) / shape.steps) }
       if (shape.kind === 'plan' || step > shape.segments) continue
-      for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
+      for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${directory}/${step}`, list)
     }
-    if (shape.outcome !== 'well') return yield* this.#fail(run, life, shape.outcome)
-    if (shape.kind === 'plan') {
-      run.ending = true
-      yield* this.#ask(run, life, (program) => service.estimate(program, id, attempt, DONE))
-      return
+    if (shape.outcome !== 'well') {
+      yield* this.#fail(run, life, shape.outcome)
+      return null
     }
-    for (const [n, list] of segments.entries())
-      for (let step = list.length + 1; step <= shape.segments; step++)
-        yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
+    if (shape.kind === 'transcode')
+      for (const [n, list] of segments.entries())
+        for (let step = list.length + 1; step <= shape.segments; step++)
+          yield* this.#put(run, life, `${n}-${directory}/${step}`, list)
+    this.#heed(run)
+    return { segments, uploads }
+  }
+
+  *#divide(run: Run, life: number, { stepMs, parts }: JobShape): Process {
+    yield* this.#wait(life, stepMs)
     this.#heed(run)
     run.ending = true
-    yield* this.#ask(run, life, (program) =>
-      service.finish(program, id, attempt, finishOf(attempt, begun, manifests(shape, segments))),
-    )
+    yield* this.#ask(run, life, (program) => this.#service.divide(program, run.id, run.attempt, parts))
+  }
+
+  /** The rest of the outputs needs the end of the last chunk, which another part makes. */
+  *#deliver(run: Run, life: number, part: number, made: Made): Process {
+    const { id, attempt } = run
+    for (let tries = 0; part === REST && tries < RECORD_TRIES; tries++) {
+      const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, LAST_CHUNK))
+      if (last !== 'missing') break
+      yield* this.#wait(life, BEAT_MS)
+      // It gives the part back, since its slot may be the only one.
+      if (tries === RECORD_TRIES - 1) run.halted ??= 'returned'
+      this.#heed(run)
+    }
+    run.ending = true
+    const record = { part, attempt, ...made }
+    yield* this.#ask(run, life, (program) => this.#service.deliver(program, id, attempt, record, DONE))
+  }
+
+  *#assemble(run: Run, life: number, shape: JobShape, parts: number): Process {
+    const all: Made = { segments: Array.from({ length: shape.playlists }, () => []), uploads: [] }
+    for (let part = 0; part < parts; part++) {
+      const record = yield* this.#ask(run, life, (program) =>
+        this.#service.partRecord(program, run.id, run.attempt, part),
+      )
+      this.#service.checker.assembled(run.id, part, record === 'missing' ? null : record)
+      if (record === 'missing') return yield* this.#fail(run, life, 'permanent')
+      for (const [n, list] of record.segments.entries()) all.segments[n]!.push(...list)
+      all.uploads.push(...record.uploads)
+      this.#heed(run)
+    }
+    run.ending = true
+    yield* this.#finish(run, life, all)
+  }
+
+  *#finish(run: Run, life: number, made: Made): Process {
+    const { id, attempt } = run
+    yield* this.#ask(run, life, (program) => this.#service.finish(program, id, attempt, finishOf(id, attempt, made)))
   }
 
   /** The source makes this transcoder end. */
@@ -247,7 +315,7 @@ export class Transcoder {
 
   /** Reports the end of an attempt that was halted. */
   *#tell(run: Run, life: number): Process {
-    if (run.halted !== 'interrupted' && run.halted !== 'unheard') return
+    if (run.halted !== 'interrupted' && run.halted !== 'returned' && run.halted !== 'unheard') return
     try {
       // A missing answer is reported as an error: an eviction that is not counted could repeat for ever.
       const error: JobError | null = run.halted === 'unheard' ? { code: 'internal', message: 'unheard' } : null
@@ -281,23 +349,40 @@ export class Transcoder {
   }
 }
 
+/** What one part makes of its job: the rest makes the files, a chunk the segments. */
+function workOf(shape: JobShape, part: number | null): JobShape {
+  if (part === null) return shape
+  return {
+    ...shape,
+    ...(part === REST ? { playlists: 0 } : { files: 0 }),
+    ...(part === shape.failing ? {} : { outcome: 'well', poison: null }),
+  }
+}
+
 interface Manifest {
   path: string
   refs: readonly string[]
   stage: 1 | 2
 }
 
-function manifests(shape: JobShape, segments: string[][]): Manifest[] {
-  if (shape.playlists === 0) return []
+function manifests(segments: string[][]): Manifest[] {
+  if (segments.length === 0) return []
   const media = segments.map((refs, n) => ({ path: `media${n}.m3u8`, refs, stage: 1 as const }))
   return [...media, { path: 'master.m3u8', refs: media.map(({ path }) => path), stage: 2 as const }]
 }
 
-function finishOf(attempt: number, begun: { id: string; path: string }[], written: Manifest[]): FinishPost {
-  const same = { content_type: typeOf(attempt), profile: null, role: 'media' } as const
+function finishOf(id: string, attempt: number, { uploads, segments }: Made): FinishPost {
+  const same = { content_type: typeOf(id, attempt), profile: null, role: 'media' } as const
   return {
-    objects: begun.map(({ id, path }) => ({ ...same, path, upload: id, size: FILE_BYTES, sha256: '', parts: [] })),
-    written: written.map(({ path, refs, stage }) => ({ ...same, path, stage, body: refs.join('\n') })),
+    objects: uploads.map(({ id: upload, path }) => ({
+      ...same,
+      path,
+      upload,
+      size: FILE_BYTES,
+      sha256: '',
+      parts: [],
+    })),
+    written: manifests(segments).map(({ path, refs, stage }) => ({ ...same, path, stage, body: refs.join('\n') })),
     warnings: [],
     progress: DONE,
   }

@@ -8,6 +8,7 @@ import type { PublicStatus } from '#contract/api/status.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
+import { MAIN_TASK, parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
 import type { Checker } from './invariants.ts'
 import type { Clock, Process } from './virtualClock.ts'
 import { settled } from './virtualClock.ts'
@@ -97,6 +98,11 @@ export class Service {
     const durable = this.#durables.get(job) ?? { entries: new Map(), alarm: null }
     this.#durables.set(job, durable)
     return durable
+  }
+
+  /** Whether a monitor still has stored state. */
+  remembers(monitor: string): boolean {
+    return (this.#durables.get(monitor)?.entries.size ?? 0) > 0
   }
 
   #instance(job: string): Instance {
@@ -231,12 +237,12 @@ export class Service {
   }
 
   #apply(program: Program, id: string, event: TaskEvent, options: Parameters<Code['apply']>[3] = {}) {
-    program.asked = event
+    program.asked = { id, event }
     return this.code.apply(program.env, { id, jobId: jobOf(id) }, event, options)
   }
 
   #monitor({ env }: Program, id: string) {
-    return env.MONITOR.get(env.MONITOR.idFromName(jobOf(id)))
+    return env.MONITOR.get(env.MONITOR.idFromName(monitorOf(id)))
   }
 
   #watched(id: string, attempt: number) {
@@ -270,6 +276,10 @@ export class Service {
     const { env } = program
     for (const { task } of await this.code.jobs.listOverdueJobs(env.DB, now, 100))
       await this.#apply(program, task, { type: 'deadline' })
+    const refOf = ({ id, job_id: jobId }: { id: string; job_id: string }) => ({ id, jobId })
+    for (const main of await this.code.parts.listSettledMains(env.DB, 100))
+      await this.code.checkMain(env, refOf(main), this.code.apply)
+    await this.code.endParts(env, await this.code.parts.listOrphanedParts(env.DB, 100), this.code.apply)
     for (const task of await this.code.tasks.listUnattendedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
       if (task.state !== 'starting') await this.#monitor(program, task.id).ensureAlarm()
       else if ((task.lease_until ?? 0) < now)
@@ -282,7 +292,7 @@ export class Service {
   /** As worker/jobs/jobStatus.ts. */
   async status({ env }: Program, id: string): Promise<PublicStatus> {
     const job = (await this.code.jobs.findJobByJobId(env.DB, jobOf(id)))!
-    const isRunning = job.task_state === 'running' || job.task_state === 'committing'
+    const isRunning = ['running', 'divided', 'committing'].includes(job.task_state)
     const isLive = isRunning || (job.attempt > 0 && job.finished_at === null)
     // Without delay: a request that stalls here until the job has ended and its monitor has deleted its state shows no
     // progress.
@@ -316,12 +326,59 @@ export class Service {
   // The task API: the answer of each address (worker/taskApi/); null = 409, another attempt is current or the job has
   // ended.
 
-  async task(program: Program, id: string, attempt: number): Promise<'ok' | null> {
+  /** `part`: of a part. `assemble`: how many parts are to be put together. */
+  async task(
+    program: Program,
+    id: string,
+    attempt: number,
+  ): Promise<{ part: number | null; assemble: number | null } | null> {
     const result = await this.#apply(program, id, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') return null
     this.checker.heard(id, attempt)
     await this.#monitor(program, id).attemptRunning(this.#watched(id, attempt))
-    return 'ok'
+    const task = await this.code.tasks.findTask(program.env.DB, id)
+    return task && { part: task.part, assemble: task.parts > 0 ? task.parts : null }
+  }
+
+  async divide(program: Program, id: string, attempt: number, parts: number): Promise<'ok' | null> {
+    const result = await this.#apply(program, id, { type: 'divide', attempt, parts })
+    return result.ok || result.refusal === 'same' ? 'ok' : null
+  }
+
+  async deliver(
+    program: Program,
+    id: string,
+    attempt: number,
+    record: PartRecord,
+    post: ProgressPost,
+  ): Promise<'ok' | null> {
+    const { DB, BUCKET } = program.env
+    this.checker.reported(id, attempt, post.transcoded)
+    const before = await this.code.tasks.findTask(DB, id)
+    if (before?.attempt !== attempt || before.kind !== 'part') return null
+    if (before.state === 'completed') return 'ok'
+    const monitor = this.#monitor(program, id)
+    if (before.state !== 'running' || (await monitor.attemptState(attempt)) !== 'current') return null
+    await BUCKET.put(recordKey(id, attempt), JSON.stringify(record))
+    await monitor.heartbeat(attempt, post)
+    const result = await this.#apply(program, id, { type: 'delivered', attempt })
+    return result.ok || result.refusal === 'same' ? 'ok' : null
+  }
+
+  /** missing = the part is not stored. */
+  async partRecord(
+    program: Program,
+    id: string,
+    attempt: number,
+    part: number,
+  ): Promise<PartRecord | 'missing' | null> {
+    const { DB, BUCKET } = program.env
+    const reader = await this.code.tasks.findTask(DB, id)
+    if (reader?.attempt !== attempt || reader.state !== 'running') return null
+    const made = await this.code.tasks.findTask(DB, partId(id, part))
+    if (made?.state !== 'completed') return 'missing'
+    const stored = await BUCKET.get(recordKey(made.id, made.attempt))
+    return stored ? await stored.json<PartRecord>() : 'missing'
   }
 
   async progress(
@@ -333,6 +390,7 @@ export class Service {
     this.checker.reported(id, attempt, post.transcoded)
     const instruction = await this.#monitor(program, id).heartbeat(attempt, post)
     this.checker.heard(id, attempt)
+    this.checker.instructed(id, instruction)
     return instruction
   }
 
@@ -340,7 +398,7 @@ export class Service {
     const monitor = this.#monitor(program, id)
     if ((await monitor.attemptState(attempt)) !== 'current') return null
     const sink = await this.code.openSinkOf(program.env, jobOf(id))
-    const upload = await sink!.beginUpload(path, typeOf(attempt))
+    const upload = await sink!.beginUpload(path, typeOf(id, attempt))
     if ((await monitor.journalUpload(attempt, upload, path)) === 'current') {
       // If it was aborted meanwhile, it does not exist.
       const open = this.store(jobOf(id)).uploads.get(upload)
@@ -355,7 +413,7 @@ export class Service {
     const monitor = this.#monitor(program, id)
     if ((await monitor.journalObject(attempt, path)) !== 'current') return null
     const sink = (await this.code.openSinkOf(program.env, jobOf(id)))!
-    await sink.put(path, new Uint8Array(0), 0, typeOf(attempt), 'segment')
+    await sink.put(path, new Uint8Array(0), 0, typeOf(id, attempt), 'segment')
     if ((await monitor.attemptState(attempt)) === 'current') return 'ok'
     const task = await this.code.tasks.findTask(program.env.DB, id)
     if (task?.attempt !== attempt || task.state === 'failed' || task.state === 'cancelled') await sink.delete(path)
@@ -400,6 +458,31 @@ export class Service {
 /** A task's id is its job's backend id and a number. */
 export function jobOf(task: string): string {
   return task.slice(0, task.lastIndexOf('-'))
+}
+
+/** The name of the monitor that watches a task. */
+export function monitorOf(task: string): string {
+  const { jobId, number } = parseTaskId(task)
+  return number === MAIN_TASK ? jobId : task
+}
+
+/** Of a job that any of its tasks names. */
+export function partId(task: string, part: number): string {
+  return taskIdOf(jobOf(task), partTaskNumber(part))
+}
+
+function recordKey(id: string, attempt: number): string {
+  const { jobId, number } = parseTaskId(id)
+  return `work/${jobId}/part-${partOf(number)}-${attempt}.json`
+}
+
+/** What a part tells those who put the parts together. */
+export interface PartRecord {
+  part: number
+  attempt: number
+  /** Segments of each media playlist. */
+  segments: string[][]
+  uploads: { id: string; path: string }[]
 }
 
 export const DONE: ProgressPost = {
