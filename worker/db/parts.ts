@@ -29,7 +29,7 @@ export function insertParts(
       `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline, main, part)
        WITH RECURSIVE numbers (part) AS (SELECT 0 UNION ALL SELECT part + 1 FROM numbers WHERE part + 1 < ?3)
        SELECT jobs.job_id || '-' || (numbers.part + ${MAIN_TASK + 1}), jobs.id, whole.account, 'part', 'queued', whole.priority, 0, ?4,
-         json_array(json_object('type', 'job.created', 'at', ?4)), whole.id, numbers.part
+         json_array(json_object('type', 'job.created', 'at', CAST(?4 AS INTEGER))), whole.id, numbers.part
          FROM tasks AS whole JOIN jobs ON jobs.id = whole.job JOIN numbers
          WHERE whole.id = ?1 AND whole.attempt = ?2 AND whole.state = 'divided'
        ON CONFLICT (id) DO NOTHING`,
