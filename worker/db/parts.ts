@@ -14,8 +14,8 @@ export interface PartRef {
 const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`
 
 /**
- * In one batch after `updateTask`: has no effect unless the main task is now divided by that attempt. A repeated
- * message adds nothing, since the ids are given.
+ * In one batch after `updateTask`: has no effect unless the main task is now divided by that attempt into that
+ * many parts. A repeated message adds nothing, since the ids are given.
  */
 export function insertParts(
   db: D1Database,
@@ -31,7 +31,7 @@ export function insertParts(
        SELECT jobs.job_id || '-' || (numbers.part + ${MAIN_TASK + 1}), jobs.id, whole.account, 'part', 'queued', whole.priority, 0, ?4,
          json_array(json_object('type', 'job.created', 'at', CAST(?4 AS INTEGER))), whole.id, numbers.part
          FROM tasks AS whole JOIN jobs ON jobs.id = whole.job JOIN numbers
-         WHERE whole.id = ?1 AND whole.attempt = ?2 AND whole.state = 'divided'
+         WHERE whole.id = ?1 AND whole.attempt = ?2 AND whole.state = 'divided' AND whole.parts = ?3
        ON CONFLICT (id) DO NOTHING`,
     )
     .bind(main, attempt, parts, now)

@@ -53,7 +53,8 @@ export async function divideJob(c: Context<TaskEnv>): Promise<Response> {
   const before = await findTask(c.env.DB, id)
   if (before?.attempt !== attempt) throw staleAttempt()
   if (before.plan === null) throw new RequestError('invalid_request', 'A job is divided after its plan was stored.')
-  const result = await applyEvent(c.env, { id, jobId }, { type: 'divide', attempt, parts })
+  const { used } = await taskMonitor(c.env, id).attemptFigures(attempt)
+  const result = await applyEvent(c.env, { id, jobId }, { type: 'divide', attempt, parts }, used)
   if (!result.ok && result.refusal !== 'same') throw staleAttempt()
   return c.json({ state: 'divided' })
 }

@@ -18,6 +18,13 @@ import {
   type NewJobRow,
   updateWarnings,
 } from '../../../worker/db/jobs.ts'
+import {
+  findEventOfParts,
+  insertParts,
+  listOpenParts,
+  listOrphanedParts,
+  listSettledMains,
+} from '../../../worker/db/parts.ts'
 import { findTask, listKnownSlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
 
 const jobRow = (jobId: string, priority = 0): NewJobRow => ({
@@ -100,13 +107,18 @@ test('what is asked with every request and every minute reads no table from end 
   await listWaitingTasks(explaining, 1, 1)
   await listUnattendedTasks(explaining, 1, 1, 1, 1)
   await listOverdueJobs(explaining, 1, 1)
+  await insertParts(explaining, 'x', 1, 2, 1).all()
+  await findEventOfParts(explaining, 'x')
+  await listOpenParts(explaining, 'x')
+  await listOrphanedParts(explaining, 1)
+  await listSettledMains(explaining, 1)
   await listExpiredOutputs(explaining, 1, 1)
   await listDeletedJobs(explaining, 1)
   await deleteOldJobs(explaining, 1, 1)
   await clearExpiredSecrets(explaining, 1)
   await deleteExpiredIdempotencyKeys(explaining, 1)
   await insertJob(explaining, jobRow('x'), null).all()
-  const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other)\b(?!.* INDEX )/.test(plan))
+  const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other|part|whole)\b(?!.* INDEX )/.test(plan))
   expect(scans).toEqual([])
   // These do not scan every ended job either.
   for (const [index, statement] of [

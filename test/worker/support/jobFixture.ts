@@ -20,7 +20,7 @@ afterEach(async () => {
   // Storage is isolated per file: ends the tasks that a test left open, so that their slots are free for the next test.
   await env.DB.batch([
     env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
+    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'divided', 'committing')`),
   ])
 })
 
