@@ -1,7 +1,9 @@
-// In charge of: the frames that a segmented plan and its parts give to the encoders.
-// Not in charge of: expectations.
+// In charge of: the frames that a segmented plan and its chunks give to the encoders, and that they are the same.
+// Not in charge of: sources.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile } from 'node:fs/promises'
+import { expect } from 'vitest'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD } from '../../../transcoder/ffmpeg/run.ts'
 import { ffmpegArgs, type ArgvTargets } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
@@ -9,7 +11,39 @@ import { partsOf, planOfPart } from '../../../transcoder/plan/division/partPlan.
 import { plannedEncodes } from '../../../transcoder/plan/argv/segmentArgs.ts'
 import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
-import { ffmpeg, tempDirectory } from './media.ts'
+import { jobSpec, packagingSpec, videoProfile } from '../transcoder/jobSpecs.ts'
+import { probeAndPlan } from './encodeJob.ts'
+import { ffmpeg, tempDirectory, testFfmpeg } from './media.ts'
+
+const SEGMENT_SECONDS = 2
+
+/** HLS without audio. */
+export const segmented = (change: Partial<JobSpec> = {}): JobSpec =>
+  jobSpec({
+    packaging: packagingSpec({ hls: true, segmentSeconds: SEGMENT_SECONDS }),
+    video: [videoProfile({ width: 192, height: 48, audioProfiles: [] })],
+    audio: [],
+    ...change,
+  })
+
+export async function planOf(spec: JobSpec, input: string, cwd: string): Promise<Plan> {
+  return (await probeAndPlan(spec, input, cwd, await testFfmpeg())).plan
+}
+
+/** `chunks`: their first segments. */
+export async function expectSameFrames(plan: Plan, source: SourceOfParts, chunks: number[]): Promise<void> {
+  const [whole, parts] = [await framesOf(plan, source), await framesOfChunks(plan, chunks, source)]
+  for (const [rendition, frames] of whole.entries()) {
+    expect(frames.length).toBeGreaterThan(0)
+    expect(frames.map(({ time }) => time)).toEqual(frames.map((_frame, number) => number))
+    const { segmentFrames } = plan.packaging!.renditions[rendition]!
+    for (const [chunk, made] of parts.entries()) {
+      const [from, to] = [chunks[chunk]! * segmentFrames, (chunks[chunk + 1] ?? Infinity) * segmentFrames]
+      const expected = frames.slice(from, to).map(({ hash }, time) => ({ time, hash }))
+      expect(made[rendition], `rendition ${rendition}, chunk ${chunk}`).toEqual(expected)
+    }
+  }
+}
 
 /** `time` counts in frames of the output. */
 export interface EncodedFrame {

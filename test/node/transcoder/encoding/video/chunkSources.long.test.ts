@@ -1,0 +1,113 @@
+// In charge of: chunks of every kind of source and filter: their frames are those of one run.
+// Not in charge of: the simplest sources (chunks.test.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { assFile } from '../../../../../transcoder/formats/ass/assFile.ts'
+import { assLooks } from '../../../../../transcoder/plan/argv/burnInArgs.ts'
+import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
+import { makeMovingBar } from '../../../../support/media/interlacedClip.ts'
+import { ffmpeg, lavfi } from '../../../../support/media/media.ts'
+import { expectSameFrames, planOf, segmented } from '../../../../support/media/partFrames.ts'
+import { videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { useTempDirectory } from '../../../../support/useTempDirectory.ts'
+
+const directory = useTempDirectory()
+const SECONDS = 21
+const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast']
+const X265 = ['-c:v', 'libx265', '-preset', 'ultrafast', '-tag:v', 'hvc1']
+const TONE = 'anoisesrc=seed=7:r=48000:a=0.1'
+
+/** Every frame differs from all others. */
+async function make(
+  name: string,
+  { rate = '25', filters = '', coding = [...X264, '-g', '50'] }: { rate?: string; filters?: string; coding?: string[] },
+): Promise<string> {
+  const path = directory.file(name)
+  if (existsSync(path)) return path
+  const picture = `testsrc2=s=192x108:r=${rate}:d=${SECONDS}${filters === '' ? '' : `,${filters}`},format=yuv420p`
+  await ffmpeg([...lavfi(picture, `${TONE}:d=${SECONDS}`), ...coding, '-c:a', 'aac', path])
+  return path
+}
+
+const video = (change: Parameters<typeof videoProfile>[0] = {}) =>
+  videoProfile({ width: 96, height: 54, audioProfiles: [], ...change })
+const BOTH_RATES: Partial<JobSpec> = { video: [video(), video({ index: 1, frameRateFactor: '1/2x' })] }
+
+const OPEN_GOP = { coding: [...X264, '-x264-params', 'open-gop=1:keyint=90:bframes=3'] }
+const DROPPED = { filters: "select='not(mod(floor(n*n/3)\\,4))'", coding: [...X264, '-g', '60', '-fps_mode', 'vfr'] }
+
+describe.each<{ name: string; file: string; source: Parameters<typeof make>[1]; job?: Partial<JobSpec> }>([
+  { name: 'open GOPs', file: 'open.mp4', source: { ...OPEN_GOP, rate: '30000/1001' } },
+  { name: 'open GOPs in Matroska', file: 'open.mkv', source: { ...OPEN_GOP, rate: '24000/1001' } },
+  {
+    name: 'WebM',
+    file: 'vp9.webm',
+    source: { coding: ['-c:v', 'libvpx', '-b:v', '1M', '-g', '100', '-strict', '-2', '-c:a', 'libvorbis'] },
+  },
+  { name: 'one key frame', file: 'long.mp4', source: { coding: [...X264, '-g', '10000'] } },
+  {
+    name: 'HEVC with open GOPs',
+    file: 'hevc.mp4',
+    source: { coding: [...X265, '-x265-params', 'keyint=75:open-gop=1:log-level=error'] },
+  },
+  { name: '59.94', file: 'fast.mp4', source: { rate: '60000/1001' }, job: BOTH_RATES },
+  { name: 'a variable frame rate', file: 'vfr.mp4', source: DROPPED },
+  {
+    name: 'a variable frame rate in Matroska',
+    file: 'vfr.mkv',
+    source: { ...DROPPED, rate: '30000/1001' },
+    job: BOTH_RATES,
+  },
+  { name: '26 to 25', file: '26.mp4', source: { rate: '26' }, job: { keepFps: false } },
+  { name: '27.3 to 25', file: '27.mkv', source: { rate: '273/10' }, job: { keepFps: false } },
+  { name: '28 to 29.97', file: '28.mp4', source: { rate: '28' }, job: { keepFps: false } },
+  { name: '12.5', file: '12.mp4', source: { rate: '25/2' }, job: { ...BOTH_RATES } },
+  {
+    name: 'half the rate and twice',
+    file: 'half.mp4',
+    source: {},
+    job: { video: [...BOTH_RATES.video!, video({ index: 2, frameRateFactor: '2x' })] },
+  },
+  {
+    name: 'fields to frames',
+    file: 'fields.mkv',
+    source: {
+      rate: '50',
+      filters: 'tinterlace=mode=interleave_top',
+      coding: ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M', '-bf', '2'],
+    },
+  },
+  {
+    name: 'fields to 50p, bottom first',
+    file: 'bottom.mp4',
+    source: {
+      rate: '50',
+      filters: 'tinterlace=mode=interleave_bottom,setfield=bff',
+      coding: [...X264, '-x264-params', 'bff=1:keyint=60', '-flags', '+ilme+ildct'],
+    },
+    job: {
+      video: [
+        video({ frameRateFactor: '2x' }),
+        video({ index: 1, progressive: true }),
+        video({ index: 2, frameRateFactor: '1/2x' }),
+      ],
+    },
+  },
+])('$name', ({ file, source, job }) => {
+  test.each<{ cut: string; change: Partial<JobSpec> }>([
+    { cut: 'whole', change: {} },
+    { cut: 'from 3.3 s', change: { cut: { start: { kind: 'seconds', seconds: 3.3 }, end: null } } },
+    {
+      cut: '1.1 to 19.7 s',
+      change: { cut: { start: { kind: 'seconds', seconds: 1.1 }, end: { kind: 'seconds', seconds: 19.7 } } },
+    },
+  ])('$cut', async ({ change }) => {
+    const input = await make(file, source)
+    const plan = await planOf(segmented({ video: [video()], ...job, ...change }), input, directory.path)
+    await expectSameFrames(plan, { input }, [0, 1, 2, 4, 7])
+    await expectSameFrames(plan, { input, seekable: false }, [0, 5])
+  })
+})
