@@ -42,12 +42,12 @@ const recordedStreamSchema = z.object({
 })
 export type StreamRecord = z.infer<typeof recordedStreamSchema>
 
-const eventCount = z.object({ count, seconds: z.array(time) })
+const eventCount = z.object({ count, seconds: z.readonly(z.array(time)) })
 const damage = z.object({
   packets: eventCount,
   frames: eventCount,
   messages: z.extend(eventCount, { first: z.string() }),
-  gaps: z.array(z.object({ seconds: time, lengthSeconds: time })),
+  gaps: z.readonly(z.array(z.object({ seconds: time, lengthSeconds: time }))),
   total: count,
 })
 

@@ -2,7 +2,7 @@
 // Not in charge of: single streams (segmentWriter.ts), ffmpeg's exit (pipeline/encode.ts).
 import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { frameTicks, nextBoundary, ticksOf, type Cadence } from './cutters/cutter.ts'
+import { frameTicks, nextBoundary, segmentsBefore, ticksOf, type Cadence } from './cutters/cutter.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
@@ -22,6 +22,8 @@ export interface RecordedRendition {
   codecs: string[]
   /** Hex, for Smooth. */
   codecPrivateData: string
+  /** What precedes the first segment: of a chunk of the video, else nothing. */
+  before: { segments: number; frames: number }
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   audioEnds: number[]
 }
@@ -44,7 +46,19 @@ export function cadenceFor(rendition: RenditionPlan): Cadence {
   return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate, ...starts }
 }
 
-/** `startSeconds`: the time in the source at which the outputs begin. Throws output_incomplete. */
+/** Nothing precedes a stream that is not divided. */
+export const FROM_THE_BEGINNING: RecordedRendition['before'] = { segments: 0, frames: 0 }
+
+/** What precedes a chunk that begins with full segment `from` of the regular grid. */
+export function beforeChunk(rendition: RenditionPlan, from: number): RecordedRendition['before'] {
+  const frames = from * rendition.segmentFrames
+  return { segments: segmentsBefore(cadenceFor(rendition), frames), frames }
+}
+
+/**
+ * Of the parts of a divided video, the last ones are enough. `startSeconds`: the time in the source at which the outputs
+ * begin. Throws output_incomplete.
+ */
 export function requireCompleteSegments(
   plan: Pick<Plan, 'durationSeconds' | 'sourceAudio'>,
   all: readonly RecordedRendition[],
@@ -52,16 +66,17 @@ export function requireCompleteSegments(
   startSeconds: number,
 ): void {
   const leading = leadingRendition(all.map(({ rendition }) => rendition))
-  const count = all.find(({ rendition }) => rendition === leading)?.recorded.segments.length ?? 0
+  const first = all.find(({ rendition }) => rendition === leading)
+  const count = first === undefined ? 0 : segmentCount(first)
   for (const each of all) {
-    const { segments } = each.recorded
+    const segments = segmentCount(each)
     const ownSeconds = streamDuration(each.rendition, source, startSeconds)
     // Audio that is known to last longer than the video continues after it, with the same segment length.
     const filled = Math.max(ownSeconds ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
     const most = Math.max(count, leading === undefined ? 0 : segmentsIn(cadenceFor(leading), filled))
-    const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > most
-    if (segments.length === 0 || surplus)
-      throw incompleteRendition(each, `has ${segments.length} segments where the first rendition has ${count}`)
+    const surplus = each.rendition.kind === 'video' ? segments !== count : segments > most
+    if (segments === 0 || surplus)
+      throw incompleteRendition(each, `has ${segments} segments where the first rendition has ${count}`)
     if (each.rendition.kind === 'video') requireAlignment(each)
     requireRenditionDuration(each, ownSeconds, source)
     requireMuxedAudio(each, source, startSeconds)
@@ -74,14 +89,54 @@ export function requireCompleteSegments(
   if (longest !== undefined) requireRenditionDuration(longest, expected, source)
 }
 
+/**
+ * `to`: the full segment at which the chunk ends; null = the end of the video. Whether audio is as long is checked where
+ * it is made. Throws output_incomplete.
+ */
+export function requireCompleteChunk(
+  to: number | null,
+  all: readonly RecordedRendition[],
+  source: MediaInfo,
+  startSeconds: number,
+): void {
+  for (const each of all) {
+    const { rendition, before, recorded } = each
+    requireAlignment(each)
+    if (to === null) {
+      if (segmentCount(each) !== segmentCount(all[0]!) || recorded.segments.length === 0)
+        throw incompleteRendition(
+          each,
+          `has ${segmentCount(each)} segments, and the first rendition has another number`,
+        )
+      requireRenditionDuration(each, streamDuration(rendition, source, startSeconds), source)
+      continue
+    }
+    const end = beforeChunk(rendition, to)
+    const frames = recorded.segments.reduce((sum, segment) => sum + segment.frames, 0)
+    if (frames !== end.frames - before.frames || segmentCount(each) !== end.segments)
+      throw incompleteRendition(
+        each,
+        `has ${frames} frames from ${before.frames} on instead of those up to ${end.frames}`,
+      )
+  }
+}
+
+/** Including those before. */
+export function segmentCount({ before, recorded }: RecordedRendition): number {
+  return before.segments + recorded.segments.length
+}
+
 /** Segments of the same number must begin at the same time in all renditions, each computed from its own frame rate. */
 function requireAlignment(each: RecordedRendition): void {
   const cadence = cadenceFor(each.rendition)
   const tolerance = frameTicks(cadence, each.timescale) / 2
-  let frame = 0
+  let { frames: frame } = each.before
   for (const [index, { start }] of each.recorded.segments.entries()) {
     if (Math.abs(start - ticksOf(frame, cadence, each.timescale)) > tolerance)
-      throw incompleteRendition(each, `begins its segment ${index + 1} at ${(start / each.timescale).toFixed(3)} s`)
+      throw incompleteRendition(
+        each,
+        `begins its segment ${each.before.segments + index + 1} at ${(start / each.timescale).toFixed(3)} s`,
+      )
     frame = nextBoundary(cadence, frame)
   }
 }
@@ -116,7 +171,8 @@ function requireRenditionDuration(each: RecordedRendition, expected: number | nu
   requireExpectedDuration(output, expected, { durationSeconds: renditionSeconds(each) }, formats)
 }
 
-function renditionSeconds({ recorded, timescale }: RecordedRendition): number {
+/** The time at which a rendition ends; 0 if it has no segments. */
+export function renditionSeconds({ recorded, timescale }: RecordedRendition): number {
   const last = recorded.segments.at(-1)
   return last === undefined ? 0 : (last.start + last.duration) / timescale
 }

@@ -35,12 +35,16 @@ export interface SegmentWriterOptions {
   /** Names below `directory`. `start` in ticks of the stream. */
   initUri: string
   segmentUri: (number: number, start: number) => string
+  /** Segments of the output before the first one of this stream. */
+  segmentsBefore: number
+  /** False: another part of the job stores the same init segment. */
+  storesInit: boolean
   contentType: string
   profile: number | null
   uploads: UploadQueue
   tar: { tarUpload: TarUpload; stream: number } | null
   /** The number of segments of the video, once it has ended; null if this stream is that video. */
-  videoSegments: Promise<number> | null
+  videoSegments: (() => Promise<number>) | null
   /** A directory that only this stream uses, for segments under construction. */
   scratch: string
   onBytes: (bytes: number) => void
@@ -67,7 +71,7 @@ export async function writeSegments(
     throw toTaskError(error)
   }
   try {
-    await writer.write(options.cutter.end(await options.videoSegments))
+    await writer.write(options.cutter.end((await options.videoSegments?.()) ?? null))
   } catch (error) {
     await writer.discard()
     return { recorded: writer.recorded, incompleteError: requireTaskError(error) }
@@ -104,7 +108,7 @@ class SegmentWriter {
     await buffer.write(bytes)
     const content = await buffer.finish()
     this.recorded.init = { uri: this.#options.initUri, bytes: content.bytes, sha256: content.sha256 }
-    this.#pendingInit = [this.#enqueue(this.#options.initUri, content)]
+    if (this.#options.storesInit) this.#pendingInit = [this.#enqueue(this.#options.initUri, content)]
   }
 
   async #writeMedia(bytes: Uint8Array): Promise<void> {
@@ -121,9 +125,9 @@ class SegmentWriter {
     this.#buffer = null
     this.#bytes = 0
     const content = await buffer.finish()
-    const { uploads, tar, segmentUri } = this.#options
+    const { uploads, tar, segmentUri, segmentsBefore } = this.#options
     const { start, duration, frames, keys } = cut
-    const uri = segmentUri(this.recorded.segments.length + 1, start)
+    const uri = segmentUri(segmentsBefore + this.recorded.segments.length + 1, start)
     this.recorded.segments.push({ uri, start, duration, frames, keys, bytes: content.bytes, sha256: content.sha256 })
     const member = this.#enqueue(uri, content)
     tar?.tarUpload.addSegment(tar.stream, [...this.#pendingInit, member])

@@ -4,9 +4,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { type FinishedObject, type TaskDescription } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
+import { MAIN_TASK, partTaskNumber } from '#contract/task/taskId.ts'
 import type { Attempt } from '../attempt.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { CueInjector } from '../formats/scte35/cueInjector.ts'
@@ -23,23 +23,45 @@ import { MeteredCutter, type MeteredStream } from './cutters/meteredCutter.ts'
 import type { SegmentedStream } from './segmentedStream.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
+import type { PartPlan } from '../plan/model/divisionPlan.ts'
 import type { PackagingPlan, Plan, RenditionPlan, PipePlan } from '../plan/model/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import { plannedPipes } from '../plan/model/plannedPipes.ts'
 import { objectNames, tarRequest } from './objectNames.ts'
 import { UploadQueue } from '../upload/uploadQueue.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
-import type { SidecarFile } from './sidecarFiles.ts'
+import { enqueueSidecars, type SidecarFile } from './sidecarFiles.ts'
 import type { StoredSegments } from './storedSegments.ts'
 import { writeSegments } from './segmentWriter.ts'
 import { TarUpload } from '../upload/tarUpload.ts'
 import { readCaptions } from './captionReader.ts'
 import { readSubtitles, type SubtitleText } from './subtitleReader.ts'
-import { cadenceFor, leadingRendition, requireCompleteSegments, type RecordedRendition } from './segmentCheck.ts'
+import {
+  beforeChunk,
+  cadenceFor,
+  FROM_THE_BEGINNING,
+  leadingRendition,
+  requireCompleteChunk,
+  requireCompleteSegments,
+  segmentCount,
+  type RecordedRendition,
+} from './segmentCheck.ts'
 
 /** A segment larger than this multiple of its nominal size is out of control. */
 const SIZE_FACTOR = 8
 const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
+
+interface About {
+  cues: readonly Cue[]
+  /** The time in the source at which the outputs begin. */
+  startSeconds: number
+  /** How much of the copied streams comes before that time. */
+  secondsBefore: number
+  /** The plan of the whole job; missing = this is it. */
+  whole?: Plan
+  /** The video at the end of the output, where another part of the job makes it. */
+  lastVideo?: () => Promise<RecordedRendition[]>
+}
 
 export class Segmenter implements StoredSegments {
   /** Readers of `pipe:` 3 and up, in the order of the plan's streams. */
@@ -52,7 +74,13 @@ export class Segmenter implements StoredSegments {
   sheets: Uint8Array[] | null = null
   posters: Uint8Array[] | null = null
   readonly #attempt: Attempt
+  /** Of the whole job. */
   readonly #plan: Plan
+  readonly #part: PartPlan | null
+  readonly #lastVideo: (() => Promise<RecordedRendition[]>) | null
+  #videoEnd: Promise<RecordedRendition[]> | null = null
+  /** The same, once it is known. */
+  #videoRenditions: RecordedRendition[] = []
   readonly #captionDecoder = new CaptionDecoder()
   readonly #packaging: PackagingPlan
   readonly #uploads: UploadQueue
@@ -67,23 +95,19 @@ export class Segmenter implements StoredSegments {
   #error: TaskError | null = null
   #bytes = 0
 
-  /**
-   * `startSeconds`: the time in the source at which the outputs begin. `secondsBefore`: how much of the copied streams
-   * comes before that time.
-   */
-  constructor(
-    attempt: Attempt,
-    plan: Plan,
-    task: Pick<TaskDescription, 'job_id' | 'attempt'>,
-    { cues, startSeconds, secondsBefore }: { cues: readonly Cue[]; startSeconds: number; secondsBefore: number },
-  ) {
-    if (plan.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
+  /** `plan`: that of a part, where it makes only a part of the job. */
+  constructor(attempt: Attempt, plan: Plan, task: Pick<TaskDescription, 'job_id' | 'attempt' | 'part'>, about: About) {
+    const { cues, startSeconds, secondsBefore, whole = plan, lastVideo = null } = about
+    if (whole.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
     const { taskClient, limiter, controller } = attempt
     this.#attempt = attempt
-    this.#plan = plan
+    this.#plan = whole
+    this.#part = plan.part ?? null
+    this.#lastVideo = lastVideo
     this.captions = this.#captionDecoder
-    this.#packaging = plan.packaging
-    this.#attemptDirectory = attemptDirectory(task.job_id, task.attempt)
+    this.#packaging = whole.packaging
+    const number = task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index)
+    this.#attemptDirectory = attemptDirectory(task.job_id, task.attempt, number)
     this.#cues = cues
     this.#startSeconds = startSeconds
     this.secondsBefore = secondsBefore
@@ -113,17 +137,7 @@ export class Segmenter implements StoredSegments {
 
   /** Uploads sidecar files. */
   enqueueFiles(files: readonly SidecarFile[]): void {
-    for (const { path, contentType, content, role } of files) {
-      if (content === null) continue
-      const commitRole = role === 'poster' ? role : undefined
-      this.#uploads.enqueue({
-        path: joinPath(this.#packaging.directory, path),
-        contentType,
-        profile: null,
-        content,
-        commitRole,
-      })
-    }
+    enqueueSidecars(this.#uploads, this.#packaging.directory, files)
   }
 
   /** Bytes received from the encoder. */
@@ -139,7 +153,34 @@ export class Segmenter implements StoredSegments {
   /** Called after ffmpeg ended successfully. Throws output_incomplete. */
   requireComplete(source: MediaInfo): void {
     if (this.#error !== null) throw this.#error
-    requireCompleteSegments(this.#plan, this.renditions, source, this.#startSeconds)
+    const all = [...this.#videoRenditions, ...this.renditions]
+    if (this.#part?.kind === 'chunk' && !this.#isWholeEnd)
+      requireCompleteChunk(this.#part.to, all, source, this.#startSeconds)
+    else if (all.length > 0) requireCompleteSegments(this.#plan, all, source, this.#startSeconds)
+  }
+
+  /** No other part has anything that may be longer. */
+  get #isWholeEnd(): boolean {
+    return (
+      this.#part?.kind === 'chunk' &&
+      this.#part.to === null &&
+      this.#packaging.renditions.every(({ kind }) => kind === 'video')
+    )
+  }
+
+  /** The video at the end of the output. Of a part that makes none: as another part recorded it. */
+  videoEnd(): Promise<RecordedRendition[]> {
+    if (this.#lastVideo === null)
+      return Promise.resolve(this.renditions.filter(({ rendition }) => rendition.kind === 'video'))
+    this.#videoEnd ??= this.#lastVideo().then((found) => (this.#videoRenditions = found))
+    return this.#videoEnd
+  }
+
+  async #videoSegmentCount(): Promise<number> {
+    if (this.#lastVideo === null) return this.#videoSegments.promise
+    const leading = leadingRendition(this.#packaging.renditions)
+    const found = await this.videoEnd()
+    return segmentCount(found.find(({ rendition }) => rendition === leading) ?? found[0]!)
   }
 
   get renditions(): RecordedRendition[] {
@@ -193,7 +234,9 @@ export class Segmenter implements StoredSegments {
     const isFirst = rendition === leadingRendition(this.#packaging.renditions)
     const names = objectNames(this.#packaging, rendition, form, this.#attemptDirectory)
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
-    const { cutter, describe } = this.#cutterFor(rendition, form)
+    const isChunk = this.#part?.kind === 'chunk'
+    const before = this.#part?.kind === 'chunk' ? beforeChunk(rendition, this.#part.from) : FROM_THE_BEGINNING
+    const { cutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
     try {
       await mkdir(scratch, { recursive: true })
       const metered = new MeteredCutter(cutter, form)
@@ -203,7 +246,9 @@ export class Segmenter implements StoredSegments {
         profile: rendition.kind === 'video' ? rendition.profile : null,
         uploads: this.#uploads,
         tar: this.#tar === null ? null : { tarUpload: this.#tar, stream: position },
-        videoSegments: rendition.kind === 'video' || isFirst ? null : this.#videoSegments.promise,
+        videoSegments: rendition.kind === 'video' || isFirst ? null : () => this.#videoSegmentCount(),
+        segmentsBefore: before.segments,
+        storesInit: before.segments === 0,
         scratch,
         onBytes: (bytes) => {
           this.#bytes += bytes
@@ -211,7 +256,7 @@ export class Segmenter implements StoredSegments {
         maxSegmentBytes: this.#maxSegmentBytes(rendition),
       })
       this.#error ??= incompleteError
-      this.#recorded[position] = { rendition, form, directory: names.tarDirectory, recorded, ...describe() }
+      this.#recorded[position] = { rendition, form, directory: names.tarDirectory, recorded, before, ...describe() }
       this.#metered[position] = metered.result()
       if (isFirst) this.#videoSegments.resolve(recorded.segments.length)
     } finally {
@@ -223,12 +268,15 @@ export class Segmenter implements StoredSegments {
   #cutterFor(
     rendition: RenditionPlan,
     form: SegmentForm,
+    chunkStart: number | null,
   ): {
     cutter: Cutter
     describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds'>
   } {
     // Audio is cut at the boundaries of the first video rendition.
     const cadence = cadenceFor(rendition.kind === 'video' ? rendition : leadingRendition(this.#packaging.renditions)!)
+    if (chunkStart !== null && form !== 'cmaf')
+      throw new TaskError('internal', `A chunk of ${rendition.id} cannot have the form ${form}.`)
     if (form === 'ts') {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
       return {
@@ -242,7 +290,7 @@ export class Segmenter implements StoredSegments {
       }
     }
     const passesOn = form === 'cmaf' && rendition.kind === 'video'
-    const cutter = passesOn ? new CmafVideoCutter(cadence) : new RefragmentingCutter(cadence, form)
+    const cutter = passesOn ? new CmafVideoCutter(cadence, chunkStart) : new RefragmentingCutter(cadence, form)
     return {
       cutter,
       describe: () => ({

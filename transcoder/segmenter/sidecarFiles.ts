@@ -11,6 +11,7 @@ import { thumbnailVtt } from '../manifests/webvtt/webvttWriter.ts'
 import type { ThumbnailPlan } from '../plan/model/plan.ts'
 import { thumbnailCount } from '../plan/video/thumbnailPlan.ts'
 import { StoredBytes } from '../upload/segmentBuffer.ts'
+import type { UploadQueue } from '../upload/uploadQueue.ts'
 
 /** RFC 8216bis, 3.1.4, and the registration of WebVTT. */
 export const WEBVTT_TYPE = 'text/vtt'
@@ -39,6 +40,15 @@ export interface StoredPicture {
 
 export function inMemoryObject(bytes: Buffer): StoredBytes {
   return new StoredBytes(bytes.length, createHash('sha256').update(bytes).digest('hex'), bytes)
+}
+
+/** Uploads those that are not stored yet. `directory`: of the packaging. */
+export function enqueueSidecars(uploads: UploadQueue, directory: string, files: readonly SidecarFile[]): void {
+  for (const { path, contentType, content, role } of files) {
+    if (content === null) continue
+    const commitRole = role === 'poster' ? role : undefined
+    uploads.enqueue({ path: joinPath(directory, path), contentType, profile: null, content, commitRole })
+  }
 }
 
 /** JFIF. */

@@ -4,7 +4,13 @@
 import { expect, test } from 'vitest'
 import { TaskError } from '#contract/taskError.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { requireCompleteSegments, type RecordedRendition } from '../../../../transcoder/segmenter/segmentCheck.ts'
+import {
+  beforeChunk,
+  FROM_THE_BEGINNING,
+  requireCompleteChunk,
+  requireCompleteSegments,
+  type RecordedRendition,
+} from '../../../../transcoder/segmenter/segmentCheck.ts'
 import { jobSpec, packagingSpec, videoProfile, audioStream, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
 const spec = jobSpec({
@@ -27,13 +33,17 @@ function taken(position: number, starts: readonly number[], end = 5): RecordedRe
     keys: [],
   }))
   const own = plan.packaging!.renditions[position]!
-  const rest = { directory: '', timescale, codecs: [], codecPrivateData: '', audioEnds: [] }
+  const rest = { directory: '', before: FROM_THE_BEGINNING, timescale, codecs: [], codecPrivateData: '', audioEnds: [] }
   return { rendition: own, form: 'cmaf', recorded: { init: null, segments }, ...rest }
 }
 
 function verdict(...all: RecordedRendition[]): string {
+  return verdictOf(() => requireCompleteSegments(plan, all, media, 0))
+}
+
+function verdictOf(check: () => void): string {
   try {
-    requireCompleteSegments(plan, all, media, 0)
+    check()
     return 'whole'
   } catch (error) {
     if (error instanceof TaskError) return `${error.code}: ${error.message}`
@@ -90,4 +100,53 @@ test('multiplexed audio in transport streams may outlast the video', () => {
   expect(silent([5960])).not.toThrow()
   expect(silent([4900])).toThrow('Sound 1 of video_0 (ts) lasts 4.900 s instead of 6.000 s.')
   expect(silent([])).toThrow('Sound 1 of video_0 (ts) is missing.')
+})
+
+/** The part of `stream` from full segment `from` on, up to `to`; each segment has `frames` frames. */
+function chunkOf(stream: RecordedRendition, from: number, to: number, frames = 50): RecordedRendition {
+  const segments = stream.recorded.segments.slice(from, to).map((segment) => ({ ...segment, frames }))
+  return { ...stream, before: beforeChunk(stream.rendition, from), recorded: { init: null, segments } }
+}
+
+test.each<[string, () => void, RegExp]>([
+  [
+    'all of it',
+    () => requireCompleteChunk(2, [chunkOf(taken(0, grid), 1, 2), chunkOf(taken(1, grid), 1, 2)], media, 0),
+    /^whole$/,
+  ],
+  [
+    'a frame less',
+    () => requireCompleteChunk(2, [chunkOf(taken(0, grid), 1, 2, 49)], media, 0),
+    /has 49 frames from 50 on .* up to 100/,
+  ],
+  ['a segment more', () => requireCompleteChunk(2, [chunkOf(taken(0, grid), 1, 3, 25)], media, 0), /up to 100/],
+  [
+    'another time',
+    () => requireCompleteChunk(2, [chunkOf(taken(0, [0, 2.04, 4]), 1, 2)], media, 0),
+    /segment 2 at 2.040/,
+  ],
+  [
+    'the last one',
+    () => requireCompleteChunk(null, [chunkOf(taken(0, grid), 1, 3), chunkOf(taken(1, grid), 1, 3)], media, 0),
+    /^whole$/,
+  ],
+  [
+    'the last one, which ends early',
+    () => requireCompleteChunk(null, [chunkOf(taken(0, grid, 4.8), 1, 3)], media, 0),
+    /lasts 4.800 s/,
+  ],
+  [
+    'the last one without a segment',
+    () => requireCompleteChunk(null, [chunkOf(taken(0, grid), 1, 3), chunkOf(taken(1, grid), 1, 2)], media, 0),
+    /video_1.*another number/,
+  ],
+])('a chunk: %s', (_name, check, expected) => {
+  expect(verdictOf(check)).toMatch(expected)
+})
+
+test('audio is compared with the end of a video that another part made', () => {
+  const end = [chunkOf(taken(0, grid), 1, 3), chunkOf(taken(1, grid), 1, 3)]
+  expect(verdict(...end, taken(2, grid))).toBe('whole')
+  expect(verdict(...end, taken(2, [0, 2, 4, 4.9]))).toMatch(/audio_0.*4 segments/)
+  expect(verdict(...end, taken(2, grid, 4.9))).toMatch(/audio_0.*4.900/)
 })

@@ -1,0 +1,92 @@
+// In charge of: the streams of a divided job, each joined from the chunks that made it.
+// Not in charge of: the other members of the records (assembleParts.ts).
+import { TaskError } from '#contract/taskError.ts'
+import type { Plan, RenditionPlan } from '../plan/model/plan.ts'
+import { objectNames } from '../segmenter/objectNames.ts'
+import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
+import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
+import type { ChunkRecord, RestRecord, StreamRecord } from './partRecord.ts'
+
+/** All streams, in the order of the plan. Throws if they do not fit together. */
+export function joinChunks(whole: Plan, chunks: readonly ChunkRecord[], rest: RestRecord): SegmentedStream[] {
+  const renditions = whole.packaging?.renditions ?? []
+  return renditions.flatMap((rendition, number) =>
+    rendition.forms.map((form) => {
+      const makers = rendition.kind === 'video' ? chunks : [rest]
+      const streams = makers.map((record) => {
+        const found = record.streams.find((stream) => stream.rendition === number && stream.form === form)
+        if (found === undefined) throw mismatch(rendition, 'is missing in a part of the job')
+        return found
+      })
+      return joinStreams(whole, rendition, streams)
+    }),
+  )
+}
+
+function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly StreamRecord[]): SegmentedStream {
+  const first = streams[0]!
+  for (const [at, stream] of streams.entries()) {
+    requireSameEncoder(rendition, first, stream)
+    requireContinuation(rendition, streams.slice(0, at), stream)
+  }
+  const segments = streams.flatMap((stream) => stream.segments)
+  const bytes = streams.reduce((sum, { mediaBytes }) => sum + mediaBytes, 0)
+  return {
+    recorded: recordedRendition(whole, { ...first, segments }),
+    // The rates are those of the segments. The head was probed by the part that made it.
+    metered: {
+      counts: { tracks: [{ id: null, bytes, seconds: null }], seconds: null, codecString: null },
+      head: new Uint8Array(),
+    },
+  }
+}
+
+/**
+ * A player reads all chunks with the init segment of the first one. Permanent: other attempts would encode the same.
+ */
+function requireSameEncoder(rendition: RenditionPlan, first: StreamRecord, stream: StreamRecord): void {
+  const isSame =
+    first.init.sha256 === stream.init.sha256 &&
+    first.timescale === stream.timescale &&
+    first.codecs.join() === stream.codecs.join()
+  if (isSame) return
+  throw new TaskError(
+    'encoder_failed',
+    `The parts of ${rendition.id} have different parameters: they do not make one stream. Run the job with max_chunk_seconds 0.`,
+  )
+}
+
+function requireContinuation(rendition: RenditionPlan, earlier: readonly StreamRecord[], stream: StreamRecord): void {
+  const segments = earlier.flatMap((each) => each.segments)
+  const frames = segments.reduce((sum, segment) => sum + segment.frames, 0)
+  const last = segments.at(-1)
+  const begins = stream.segments[0]
+  if (begins === undefined) throw mismatch(rendition, 'has a part without segments')
+  if (stream.before.segments !== segments.length || stream.before.frames !== frames)
+    throw mismatch(rendition, `has ${frames} frames before a part that begins with frame ${stream.before.frames}`)
+  const end = last === undefined ? begins.start : last.start + last.duration
+  if (begins.start !== end) throw mismatch(rendition, `has a part that begins at ${begins.start} instead of ${end}`)
+}
+
+function recordedRendition(whole: Plan, stream: StreamRecord): RecordedRendition {
+  const { packaging } = whole
+  const rendition = packaging?.renditions[stream.rendition]
+  if (packaging == null || rendition === undefined)
+    throw new TaskError('internal', 'The record of a part belongs to another plan.')
+  const { form, before, init, segments, timescale, codecs } = stream
+  return {
+    rendition,
+    form,
+    directory: objectNames(packaging, rendition, form, '').tarDirectory,
+    before,
+    recorded: { init, segments },
+    timescale,
+    codecs,
+    codecPrivateData: '',
+    audioEnds: [],
+  }
+}
+
+function mismatch(rendition: RenditionPlan, what: string): TaskError {
+  return new TaskError('internal', `${rendition.id} ${what}.`)
+}
