@@ -4,7 +4,7 @@ import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { base64 } from '../../formats/encodeBytes.ts'
 import { cuesInPresentation } from '../presentation/adBreaks.ts'
 import { audioSet, audioSets, imageSet, subsets, textSet, videoSets } from './adaptationSets.ts'
-import { filesByNumber, rangesOf, type Addressing } from './segmentAddressing.ts'
+import { filesOf, needsList, rangesOf, type Addressing } from './segmentAddressing.ts'
 import { seconds } from '../hls/playlistSyntax.ts'
 import type { Presentation } from '../presentation/presentation.ts'
 import { locateInTar, type TarIndex } from '../presentation/objectLocation.ts'
@@ -19,14 +19,14 @@ const FULL_PROFILE = 'urn:mpeg:dash:profile:full:2011'
 const CUE_SCHEME = 'urn:scte:scte35:2014:xml+bin'
 const CUE_NAMESPACE = 'http://www.scte.org/schemas/35/2016'
 
-/** `manifest.mpd`. Throws for tracks that are not CMAF, and for segments whose names do not count up by one. */
+/** `manifest.mpd`. Throws for tracks that are not CMAF, and for segments of one directory whose names do not count up by one. */
 export function dashManifest(presentation: Presentation): string {
-  const { text, thumbnails } = presentation
+  const { text, thumbnails, video, audio } = presentation
   return manifest(
     presentation,
-    PROFILES,
+    [...video, ...audio].some(needsList) ? FULL_PROFILE : PROFILES,
     null,
-    sets(presentation, filesByNumber, [
+    sets(presentation, filesOf, [
       ...text.map((track) => (id: number) => textSet(track, id)),
       ...(thumbnails === null || thumbnails.sheets.length === 0 ? [] : [(id: number) => imageSet(thumbnails, id)]),
     ]),

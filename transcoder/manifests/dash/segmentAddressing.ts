@@ -8,17 +8,29 @@ import { element, type Xml } from '../../formats/xml.ts'
 /** Writes the element that gives the addresses of a track's segments. */
 export type Addressing = (track: VideoTrack | AudioTrack) => Xml
 
-/** ISO/IEC 23009-1, 5.3.9.4: files with numbered names. */
-export const filesByNumber: Addressing = (track) => {
+/**
+ * Files. ISO/IEC 23009-1, 5.3.9.4: a template, where their names differ by a number only. The parts of a divided job have
+ * directories of their own: then 5.3.9.3, a list.
+ */
+export const filesOf: Addressing = (track) => {
   const { directory, timescale, segments } = track
+  const own = (uri: string): string => encodeUriPath(joinPath(directory, uri))
+  const initialization = own(initOf(track))
+  if (needsList(track))
+    return element('SegmentList', { timescale }, [
+      element('Initialization', { sourceURL: initialization }),
+      timeline(segments, false),
+      ...segments.map(({ uri }) => element('SegmentURL', { media: own(uri) })),
+    ])
   const { media, first } = numbering(directory, segments)
-  const attributes = {
-    timescale,
-    initialization: encodeUriPath(joinPath(directory, initOf(track))),
-    media,
-    startNumber: first,
-  }
-  return element('SegmentTemplate', attributes, [timeline(segments)])
+  return element('SegmentTemplate', { timescale, initialization, media, startNumber: first }, [timeline(segments)])
+}
+
+/** No template gives the addresses of this track's segments. */
+export function needsList({ segments }: Pick<VideoTrack | AudioTrack, 'segments'>): boolean {
+  const directoryOf = (uri: string): string => uri.slice(0, uri.lastIndexOf('/') + 1)
+  const first = directoryOf(segments[0]?.uri ?? '')
+  return segments.some(({ uri }) => directoryOf(uri) !== first)
 }
 
 /** 5.3.9.3: byte ranges of one file, the base URL. */
@@ -27,7 +39,6 @@ export function rangesOf(locate: ObjectLocator): Addressing {
     const { directory, timescale, segments } = track
     return element('SegmentList', { timescale }, [
       element('Initialization', { range: range(locate(directory, initOf(track))) }),
-      // One <S> for each segment: dash.js finds the <SegmentURL> by counting <S> elements, without their repetitions.
       timeline(segments, false),
       ...segments.map(({ uri }) => element('SegmentURL', { mediaRange: range(locate(directory, uri)) })),
     ])
@@ -60,7 +71,10 @@ export function numbering(directory: string, segments: readonly Segment[]): { me
   return { media, first }
 }
 
-/** 5.3.9.6: runs of equal durations; `t` where a segment does not begin at the end of the one before. */
+/**
+ * 5.3.9.6: runs of equal durations; `t` where a segment does not begin at the end of the one before. In a list, one <S> for
+ * each segment: dash.js finds the <SegmentURL> by counting <S> elements, without their repetitions.
+ */
 function timeline(segments: readonly Segment[], inRuns = true): Xml {
   const runs: { t: number | null; d: number; r: number }[] = []
   let end: number | null = null
