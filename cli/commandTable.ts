@@ -139,6 +139,11 @@ export const commandTable = {
         value: 'WHICH',
         description: 'draw the caption file of this language, or the source’s subtitle stream with this number',
       },
+      chunks: {
+        type: 'string',
+        value: 'SECONDS',
+        description: 'divide the video into chunks of at most this length, which several transcoders encode at once',
+      },
       metadata: {
         type: 'string',
         short: 'm',

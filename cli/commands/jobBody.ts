@@ -24,6 +24,7 @@ export interface JobFlags {
   preview?: string | undefined
   waveform?: string | undefined
   'allow-upscaling'?: boolean | undefined
+  chunks?: string | undefined
   metadata?: string[] | undefined
   set?: string[] | undefined
 }
@@ -87,6 +88,7 @@ function withSettings(body: JobBody, flags: JobFlags): JobBody {
   if (flags.stills) body['stills'] = flags.stills.map(readStillsArgument)
   if (flags.preview !== undefined) body['animated_preview'] = { format: flags.preview }
   if (flags.waveform !== undefined) body['waveform'] = { format: flags.waveform }
+  if (flags.chunks !== undefined) body['max_chunk_seconds'] = flags.chunks
   if (flags.metadata) body['metadata'] = { ...asObject(body['metadata']), ...metadataOf(flags.metadata) }
   for (const each of flags.set ?? []) set(body, each)
   return body

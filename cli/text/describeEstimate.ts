@@ -17,8 +17,15 @@ export function estimateText({ plan, predicted, probe }: Estimate, width: number
     ['CPU', `${formatRange(predicted.cpu_seconds, formatDuration)} of one vCPU`],
     ['Size', formatRange(predicted.output_bytes, formatBytes)],
     ['Cost', formatRange(predicted.cost_usd, formatDollars)],
+    ...divisionFacts(plan),
   ]
   return [keyValueLines(total, width, '  '), ...outputsText(plan.outputs, width)].join('\n\n')
+}
+
+/** Missing where one transcoder makes the whole job. */
+function divisionFacts({ division }: Estimate['plan']): [string, string][] {
+  if (division === undefined) return []
+  return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}`]]
 }
 
 export function sourceText(source: SourceReport): string {

@@ -103,6 +103,13 @@ export const estimate = z.object({
     outputs: z.array(fileReport),
     captions: z.array(plannedCaptions).optional().describe('The tracks of caption files; missing without any.'),
     burn_in_captions: burnedInCaptions.optional(),
+    division: z
+      .object({
+        chunks: count,
+        chunk_seconds: z.number().describe('The longest chunk, in seconds of the outputs.'),
+      })
+      .optional()
+      .describe('The chunks that several transcoders encode at once; missing = one task makes the whole job.'),
   }),
   predicted: z.object({
     wall_seconds: range

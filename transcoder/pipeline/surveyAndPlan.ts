@@ -6,6 +6,7 @@ import { measureSource } from '../analysis/measureSource.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
+import { withDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
@@ -33,7 +34,12 @@ export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
   if (joined === null) return surveyFile(open)
   const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
   await reportSource(open, planned.media)
-  return { ...planned, hasCaptions: false }
+  return { ...planned, plan: await divided(open, planned.plan, planned.media), hasCaptions: false }
+}
+
+async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
+  const maxParts = open.task.accepts?.parts ?? null
+  return withDivision(open.spec, plan, used, { seekable: await isSeekable(open), maxParts })
 }
 
 export function reportSource(
@@ -88,7 +94,12 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   const bitmapTrack = (await bitmaps?.measure(spec, analyzed)) ?? null
   const plan = planJob(spec, analyzed, engine.features, cues, logo, captionFiles, drawn, bitmapTrack)
   await reported
-  return { media: whole, plan, drawn, hasCaptions: inspected.video?.closedCaptions === true }
+  return {
+    media: whole,
+    plan: await divided(open, plan, analyzed),
+    drawn,
+    hasCaptions: inspected.video?.closedCaptions === true,
+  }
 }
 
 function withSurvey(media: MediaInfo, survey: VideoSurvey | null): MediaInfo {

@@ -4,7 +4,7 @@ import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { decodeFrames, probeFile } from '../../support/media/media.ts'
 import { listSegments } from '../../support/manifests/playlistSegments.ts'
 import { joinedSegments } from '../../support/transcoder/segmentedTask.ts'
-import { measurement, type RowContext, type JobChange, type Measurement, type Row } from '../row.ts'
+import { measurement, provenByTest, type RowContext, type JobChange, type Measurement, type Row } from '../row.ts'
 import { ANY } from '../parameterValues.ts'
 import { segmentedAudio } from './segmentedAudio.ts'
 import { segmentedCues } from './segmentedCues.ts'
@@ -27,6 +27,7 @@ function single(path: string, value: boolean, change: JobChange = { [path]: valu
   }
 }
 
+const CMAF = { segmented_output_hls: true }
 const HLS = { output_container: 'ts', segmented_output_hls: true }
 
 /** `look` describes what it finds in the objects of the whole attempt, and whether that is correct. */
@@ -130,6 +131,16 @@ export const segmented: Row[] = [
     const sets = [...mpd.matchAll(/<AdaptationSet [^>]*contentType="(\w+)"/g)].map(([, kind]) => kind)
     return measurement(`an MPD with ${sets.join(' and ')}`, sets.join() === 'video,audio')
   }),
+  cut('max_chunk_seconds', 0, 'one task, every picture', { ...CMAF, max_chunk_seconds: 0 }, (objects, bench) =>
+    everyPicture(objects, bench, 'm4s'),
+  ),
+  ...[10, 600].map((value) =>
+    provenByTest(
+      { path: 'max_chunk_seconds', value, expected: `chunks of at most ${value} s` },
+      'test/node/transcoder/plan/division/planDivision.test.ts',
+      'both bounds of max_chunk_seconds',
+    ),
+  ),
   cut(
     'program_start_time',
     ANY,

@@ -2,6 +2,7 @@
 // Not in charge of: expectations.
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { findCues } from '../../../transcoder/analysis/findCues.ts'
 import { multiplexStream, multiplexOptions } from '../../../transcoder/pipeline/multiplexOutput.ts'
@@ -17,6 +18,7 @@ import type { EngineFeatures } from '../../../transcoder/plan/model/engineFeatur
 import { plannedFiles } from '../../../transcoder/plan/model/plannedFiles.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
+import { withDivision } from '../../../transcoder/plan/division/withDivision.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { outputStartSeconds } from '../../../transcoder/plan/streams/outputTiming.ts'
 import { probe } from '../../../transcoder/analysis/probe.ts'
@@ -58,7 +60,8 @@ export async function probeAndPlan(
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
   const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
-  return { plan: planJob(spec, media, abilities, cues, logo), cues }
+  const plan = planJob(spec, media, abilities, cues, logo)
+  return { plan: withDivision(spec, plan, media, { seekable: true, maxParts: MAX_JOB_PARTS }), cues }
 }
 
 export interface EncodeOptions {

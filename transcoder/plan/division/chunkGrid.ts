@@ -21,12 +21,11 @@ function hasSpliceNear({ video, segmentFrames }: RenditionPlan, segment: number)
   return video.spliceFrames.some((frame) => Math.abs(frame - start) < segmentFrames * SPLICE_SHARE)
 }
 
-/** Seconds of the longest chunk. `seconds`: of the video. */
-export function longestChunk(
+/** Seconds of the longest chunk; the last one is about as long as the others (planDivision.ts). */
+export function longestChunkSeconds(
   { chunks }: DivisionPlan,
   { segmentDuration }: Pick<PackagingPlan, 'segmentDuration'>,
-  seconds: number,
 ): number {
-  const starts = chunks.map((start) => start * toNumber(segmentDuration))
-  return Math.max(...starts.map((start, chunk) => (starts[chunk + 1] ?? seconds) - start))
+  const segments = chunks.slice(1).map((start, chunk) => start - chunks[chunk]!)
+  return Math.max(...segments) * toNumber(segmentDuration)
 }

@@ -22,7 +22,7 @@ export type Division = { division: DivisionPlan } | { left_out: string | null }
 /** One part makes everything but the video. */
 const OTHER_PARTS = 1
 /** Seconds of a sum of frame durations. */
-const ROUNDING_SECONDS = 0.001
+export const ROUNDING_SECONDS = 0.001
 
 /** `media`: as in planJob, after a cut. */
 export function planDivision(

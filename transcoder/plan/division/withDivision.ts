@@ -4,8 +4,8 @@ import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
-import { longestChunk } from './chunkGrid.ts'
-import { planDivision, type DivisionAbilities } from './planDivision.ts'
+import { longestChunkSeconds } from './chunkGrid.ts'
+import { planDivision, ROUNDING_SECONDS, type DivisionAbilities } from './planDivision.ts'
 
 const FIELD = 'max_chunk_seconds'
 
@@ -20,7 +20,15 @@ export function withDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilit
       message: `The job is not divided into chunks: ${result.left_out}.`,
     })
   }
-  return { ...plan, division: result.division }
+  const divided = { ...plan, division: result.division }
+  const longest = plan.packaging === null ? 0 : longestChunkSeconds(result.division, plan.packaging)
+  const wanted = spec.maxChunkSeconds ?? 0
+  if (longest <= wanted + ROUNDING_SECONDS) return divided
+  return withWarning(divided, {
+    code: 'value_clamped',
+    field: FIELD,
+    message: `The longest chunk lasts ${Number(longest.toFixed(3))} s instead of ${wanted} s: chunks are whole segments, and a job has at most ${abilities.maxParts} parts.`,
+  })
 }
 
 function withWarning(plan: Plan, warning: Warning): Plan {

@@ -8,6 +8,7 @@ import { segmentContentType, segmentForms } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
+import { longestChunkSeconds } from '../division/chunkGrid.ts'
 import { audioFileBytes, outputBytes, predictCost, renditionBytes, type Pricing } from './costModel.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { extractReports } from './extractReports.ts'
@@ -39,7 +40,13 @@ export function estimateJob(
   return {
     version: 1,
     probe: sourceReport(spec, source),
-    plan: { duration_seconds: plan.durationSeconds, outputs, ...captionReports(plan), ...burnInReport(plan) },
+    plan: {
+      duration_seconds: plan.durationSeconds,
+      outputs,
+      ...captionReports(plan),
+      ...burnInReport(plan),
+      ...divisionReport(plan),
+    },
     predicted: predictCost(
       plan,
       source.media,
@@ -77,6 +84,12 @@ function burnInReport({ burnIn = null }: Plan): Pick<Estimate['plan'], 'burn_in_
       captions: cues,
     },
   }
+}
+
+function divisionReport({ division, packaging }: Plan): Pick<Estimate['plan'], 'division'> {
+  if (division == null || packaging === null) return {}
+  const seconds = longestChunkSeconds(division, packaging)
+  return { division: { chunks: division.chunks.length, chunk_seconds: Number(seconds.toFixed(3)) } }
 }
 
 /** The job did not request the rungs one by one, so each description says that the rung follows from the source. */

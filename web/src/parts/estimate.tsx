@@ -19,6 +19,12 @@ function sourceSentence({ probe }: Estimate): string {
   return parts.join(', ')
 }
 
+/** Missing where one transcoder makes the whole job. */
+function divisionFacts({ division }: Estimate['plan']): Definition[] {
+  if (division === undefined) return []
+  return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}`]]
+}
+
 export function EstimateView({ estimate }: { estimate: Estimate }) {
   const { predicted, plan } = estimate
   const { vcpus, memory_gib: memory } = predicted.machine
@@ -31,6 +37,7 @@ export function EstimateView({ estimate }: { estimate: Estimate }) {
     ['Computing', `${formatRange(predicted.cpu_seconds, formatDuration)} of one CPU`],
     ['Size', formatRange(predicted.output_bytes, formatBytes)],
     ['Cost', formatRange(predicted.cost_usd, formatDollars)],
+    ...divisionFacts(plan),
   ]
   return (
     <>

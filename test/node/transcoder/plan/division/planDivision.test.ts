@@ -4,6 +4,7 @@ import { parseCutTime } from '#contract/job/cutTime.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { taskPlanSchema } from '#contract/task/planSchema.ts'
+import { longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
 import { planDivision } from '../../../../../transcoder/plan/division/planDivision.ts'
 import { withDivision } from '../../../../../transcoder/plan/division/withDivision.ts'
 import type { MediaInfo } from '../../../../../transcoder/plan/model/mediaInfo.ts'
@@ -107,6 +108,31 @@ describe('chunks are ranges of whole segments of about the same length', () => {
     const few = divide(spec, media, {}, { seekable: true, maxParts: 4 })
     expect(few).toEqual({ division: { chunks: [0, 500, 1000] } })
     expect(divide(spec, media, {}, { seekable: true, maxParts: 2 })).toHaveProperty('left_out')
+  })
+
+  test('both bounds of max_chunk_seconds', () => {
+    const film = lasting(7200)
+    const longest = (wanted: number, segmentSeconds: number) => {
+      const spec = specOf(wanted, { packaging: { segmentSeconds } })
+      const { division, packaging, warnings } = withDivision(spec, planJob(spec, film), film, {
+        seekable: true,
+        maxParts: 1000,
+      })
+      return { seconds: longestChunkSeconds(division!, packaging!), warnings }
+    }
+    expect(longest(10, 2)).toEqual({ seconds: 10, warnings: [] })
+    expect(longest(600, 6)).toEqual({ seconds: 600, warnings: [] })
+  })
+
+  test('a longer chunk than the job asked for has a warning', () => {
+    const spec = specOf(10, { packaging: { segmentSeconds: 12 } })
+    const media = lasting(120)
+    expect(withDivision(spec, planJob(spec, media), media, ABILITIES)).toMatchObject({
+      division: { chunks: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] },
+      warnings: [
+        { code: 'value_clamped', field: 'max_chunk_seconds', message: expect.stringContaining('12 s') as string },
+      ],
+    })
   })
 
   test('audio that outlasts the video makes no chunk', () => {
