@@ -133,6 +133,8 @@ export class Ledger {
       [sentBy((db) => parts.insertParts(db, '', 0, 0, 0)), this.#divide],
       [sentBy((db) => parts.cancelWaitingParts(db, '', 0)), this.#cancelWaiting],
       [sentBy((db) => parts.listOpenParts(db, '')), this.#open],
+      [sentBy((db) => parts.listBegunParts(db, '')), this.#begun],
+      [sentBy((db) => parts.listPartStates(db, '')), this.#states],
       [sentBy((db) => parts.findEventOfParts(db, '')), this.#outcome],
       [sentBy((db) => parts.listSettledMains(db, 0)), this.#settled],
       [sentBy((db) => parts.listOrphanedParts(db, 0)), this.#orphans],
@@ -277,10 +279,20 @@ export class Ledger {
   }
 
   readonly #open = (main: string): Row[] =>
-    this.partsOf(main)
+    this.#inOrder(main)
       .filter(({ state }) => !ENDED.includes(state))
-      .toSorted((a, b) => a.part! - b.part!)
       .map((part) => this.#ref(part))
+
+  readonly #begun = (main: string): Row[] =>
+    this.#inOrder(main)
+      .filter(({ attempt }) => attempt > 0)
+      .map(({ id }) => ({ id }))
+
+  readonly #states = (main: string): Row[] => this.#inOrder(main).map(({ state, attempt }) => ({ state, attempt }))
+
+  #inOrder(main: string): Task[] {
+    return this.partsOf(main).toSorted((a, b) => a.part! - b.part!)
+  }
 
   #ref({ id, job }: Task): Row {
     return { id, job_id: this.jobs.get(job)!.job_id }

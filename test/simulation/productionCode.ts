@@ -39,6 +39,7 @@ export async function loadCode(root: string) {
   const effects = (await load(
     'worker/scheduler/partEffects.ts',
   )) as typeof import('../../worker/scheduler/partEffects.ts')
+  const records = (await load('worker/monitor/partRecords.ts')) as typeof import('../../worker/monitor/partRecords.ts')
   const totals = (await load('worker/db/metricTotals.ts')) as typeof import('../../worker/db/metricTotals.ts')
   const usage = (await load('worker/db/usage.ts')) as typeof import('../../worker/db/usage.ts')
   return {
@@ -52,6 +53,7 @@ export async function loadCode(root: string) {
     jobs,
     tasks,
     parts,
+    partRecords: records.partRecords,
     checkMain: effects.checkMain,
     endParts: effects.endParts,
     totals,

@@ -8,7 +8,7 @@ import type { PublicStatus } from '#contract/api/status.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
-import { MAIN_TASK, parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
+import { MAIN_TASK, parseTaskId, partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
 import type { Checker } from './invariants.ts'
 import type { Clock, Process } from './virtualClock.ts'
 import { settled } from './virtualClock.ts'
@@ -352,17 +352,16 @@ export class Service {
     record: PartRecord,
     post: ProgressPost,
   ): Promise<'ok' | null> {
-    const { DB, BUCKET } = program.env
     this.checker.reported(id, attempt, post.transcoded)
-    const before = await this.code.tasks.findTask(DB, id)
-    if (before?.attempt !== attempt || before.kind !== 'part') return null
-    if (before.state === 'completed') return 'ok'
-    const monitor = this.#monitor(program, id)
-    if (before.state !== 'running' || (await monitor.attemptState(attempt)) !== 'current') return null
-    await BUCKET.put(recordKey(id, attempt), JSON.stringify(record))
-    await monitor.heartbeat(attempt, post)
+    const part = await this.code.tasks.findTask(program.env.DB, id)
+    if (part?.attempt !== attempt || part.part === null) return null
+    if (part.state === 'completed') return 'ok'
+    if ((await this.#monitor(program, id).heartbeat(attempt, post)) !== 'continue') return null
+    await this.code.partRecords.store(program.env, jobOf(id), part.part, attempt, record)
     const result = await this.#apply(program, id, { type: 'delivered', attempt })
-    return result.ok || result.refusal === 'same' ? 'ok' : null
+    if (result.ok || result.refusal === 'same') return 'ok'
+    await this.code.partRecords.remove(program.env, jobOf(id), part.part, attempt)
+    return null
   }
 
   /** missing = the part is not stored. */
@@ -372,12 +371,11 @@ export class Service {
     attempt: number,
     part: number,
   ): Promise<PartRecord | 'missing' | null> {
-    const { DB, BUCKET } = program.env
-    const reader = await this.code.tasks.findTask(DB, id)
-    if (reader?.attempt !== attempt || reader.state !== 'running') return null
-    const made = await this.code.tasks.findTask(DB, partId(id, part))
+    const { env } = program
+    if ((await this.#monitor(program, id).attemptState(attempt)) !== 'current') return null
+    const made = await this.code.tasks.findTask(env.DB, partId(id, part))
     if (made?.state !== 'completed') return 'missing'
-    const stored = await BUCKET.get(recordKey(made.id, made.attempt))
+    const stored = await this.code.partRecords.open(env, jobOf(id), part, made.attempt)
     return stored ? await stored.json<PartRecord>() : 'missing'
   }
 
@@ -469,11 +467,6 @@ export function monitorOf(task: string): string {
 /** Of a job that any of its tasks names. */
 export function partId(task: string, part: number): string {
   return taskIdOf(jobOf(task), partTaskNumber(part))
-}
-
-function recordKey(id: string, attempt: number): string {
-  const { jobId, number } = parseTaskId(id)
-  return `work/${jobId}/part-${partOf(number)}-${attempt}.json`
 }
 
 /** What a part tells those who put the parts together. */
