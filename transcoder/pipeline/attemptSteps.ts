@@ -4,6 +4,8 @@ import type { EstimatePost, RunRequest } from '#contract/task/protocol.ts'
 import type { Attempt } from '../attempt.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
+import { assembleJob } from './division/assembleJob.ts'
+import { makePart } from './division/makePart.ts'
 import { partsOfJob } from './division/divideJob.ts'
 import type { AttemptResult } from './reportResult.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
@@ -30,6 +32,10 @@ export async function runSteps(
   attempt.log.info('task accepted', { job: task.job_id })
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
+  if (task.assemble !== undefined)
+    return { kind: 'finish', post: await assembleJob(attempt, task, surroundings, task.assemble.parts) }
+  if (task.part !== undefined)
+    return { kind: 'deliver', post: await makePart(attempt, task, surroundings, task.part.index) }
   const open = await openTask(attempt, task, surroundings)
   if (task.kind === 'plan') return { kind: 'estimate', post: await estimate(open) }
   const { plan, drawn, hasCaptions } = await planToFollow(open)

@@ -23,6 +23,7 @@ import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
+import { secondsOfPart } from '../plan/model/partFrames.ts'
 import { requiredDuration } from '../plan/streams/outputTiming.ts'
 import { probe } from '../analysis/probe.ts'
 import { pollGrowth } from '../upload/fileGrowth.ts'
@@ -288,9 +289,10 @@ function spawnFfmpeg(
         }
       : [],
   )
-  // Without an index, all that is before a cut is decoded first: nothing is encoded, but the source is read.
+  // Without an index, all that is before a cut or a chunk is decoded first: nothing is encoded, but the source is read.
   let served = -1
-  let hasOutput = plan.cut == null
+  let hasOutput = plan.cut == null && plan.part === undefined
+  const seconds = secondsOfPart(plan)
   const isSkipping = (): boolean => {
     const before = served
     served = loopback.bytesServed
@@ -315,10 +317,7 @@ function spawnFfmpeg(
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
       hasOutput ||= report.outSeconds > 0
-      const fraction =
-        plan.durationSeconds === null
-          ? (joined?.fraction ?? loopback.readFraction)
-          : report.outSeconds / plan.durationSeconds
+      const fraction = seconds === null ? (joined?.fraction ?? loopback.readFraction) : report.outSeconds / seconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
       pollGrowth()
     },

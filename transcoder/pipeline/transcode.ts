@@ -19,6 +19,7 @@ import { extractPipes } from '../plan/model/plannedPipes.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { applyCut } from '../plan/streams/cut.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { requireDiskSpace } from '../workspace.ts'
@@ -50,13 +51,20 @@ export interface Transcoded {
   late: Late[]
 }
 
+/** Of a part of a divided job. */
 export interface TranscodeOptions {
-  /** How many segments the video has, if another part of the job makes it. */
-  videoSegments?: () => Promise<number>
+  /** The plan of the whole job. */
+  whole?: Plan
+  /** The video at the end of the output, where another part makes it. */
+  lastVideo?: () => Promise<RecordedRendition[]>
 }
 
 /** All files of the plan are complete on disk or in pipes; their uploads may still run. */
-export async function transcode(open: OpenTask, { plan, drawn }: FollowedPlan): Promise<Transcoded> {
+export async function transcode(
+  open: OpenTask,
+  { plan, drawn }: FollowedPlan,
+  ofPart: TranscodeOptions = {},
+): Promise<Transcoded> {
   const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, sourceCues, bitmaps, captionFiles } = open
   const { loopback, settings, workspace, progress, log, controller } = attempt
   await requireOutputSpace(attempt, plan)
@@ -82,7 +90,7 @@ export async function transcode(open: OpenTask, { plan, drawn }: FollowedPlan): 
     startSeconds: outputStartSeconds(spec, used),
     secondsBefore: readCut(plan, seekable).cut?.startSeconds ?? 0,
   }
-  const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, timing)
+  const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, { ...timing, ...ofPart })
   const damage = new DamageMonitor({
     media: known,
     plan,

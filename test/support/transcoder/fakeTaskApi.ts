@@ -114,6 +114,8 @@ export class FakeTaskApi {
   hls: { description: HlsDescription; init?: Buffer; segments: Buffer[] } | null = null
   task: TaskDescription | null = null
   storedPlan: unknown = null
+  /** Becomes a member of the first plan. */
+  division: { chunks: number[] } | null = null
   partSize = 8 * 1024 * 1024
   instruction: 'continue' | 'cancel' | 'stop' = 'continue'
   url = ''
@@ -265,7 +267,7 @@ export class FakeTaskApi {
         const foreign = post && this.#places?.firstForeignPath(post.plan)
         if (foreign) this.breaches.push(`the plan has ${foreign}, which is no output of the job`)
         if (post?.replaces === true) this.storedPlan = post.plan
-        this.storedPlan ??= post?.plan
+        this.storedPlan ??= post && { ...post.plan, ...(this.division === null ? {} : { division: this.division }) }
         return sendJson(response, 200, { plan: this.storedPlan })
       }
       case 'uploads': {

@@ -1,0 +1,65 @@
+// In charge of: the attempt that puts a divided job together, from the records of its parts alone: it reads no source and
+// encodes nothing.
+// Not in charge of: merging the records (division/assembleParts.ts), the manifests (segmenter/finishPackage.ts).
+import { mergeWarnings } from '#contract/job/findings.ts'
+import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
+import { TaskError } from '#contract/taskError.ts'
+import { damageWarnings, tooManyErrors } from '../../analysis/damage/damageReport.ts'
+import type { Attempt } from '../../attempt.ts'
+import { assembleParts } from '../../division/assembleParts.ts'
+import { decodePartRecord } from '../../division/recordEncoding.ts'
+import { partsOf } from '../../plan/division/partPlan.ts'
+import { finalizePackage } from '../../segmenter/finishPackage.ts'
+import { requireCompleteSegments } from '../../segmenter/segmentCheck.ts'
+import { fetchCaptionFiles } from '../../source/captionFiles.ts'
+import { analyzePackage } from '../attemptReports.ts'
+import { placedCaptions } from '../captionTracks.ts'
+import type { Surroundings } from '../openTask.ts'
+import { dividedPlan, specOf } from '../taskPlan.ts'
+import { usageReport } from '../usageReport.ts'
+import { fetchRecords } from './jobRecords.ts'
+import { decodeSourceFacts } from './sourceFacts.ts'
+
+export async function assembleJob(
+  attempt: Attempt,
+  task: TaskDescription,
+  { headStart }: Surroundings,
+  parts: number,
+): Promise<FinishPost> {
+  const { taskClient, engine, progress, controller } = attempt
+  progress.setPhase('packaging')
+  await headStart.end()
+  const spec = specOf(task)
+  const plan = dividedPlan(task)
+  const { packaging } = plan
+  const expected = partsOf(plan.division!)
+  if (packaging === null || parts !== expected.length)
+    throw new TaskError('internal', `The plan has ${expected.length} parts, and the job has ${parts}.`)
+  const messages = await fetchRecords(attempt, parts)
+  const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
+  const source = decodeSourceFacts(messages[expected.findIndex(({ kind }) => kind === 'rest')])
+  const segments = assembleParts(plan, messages.map(decodePartRecord), { attempt, task })
+  const { streams, probed, damage } = segments
+  if (spec.maxSourceErrors !== null && damage.total > spec.maxSourceErrors)
+    throw tooManyErrors(damage, spec.maxSourceErrors)
+  requireCompleteSegments(plan, segments.renditions, source.used, source.startSeconds)
+  progress.onEncodeEnd()
+  const warnings = mergeWarnings(plan.warnings, [...damageWarnings(damage), ...segments.warnings])
+  const seconds = plan.durationSeconds ?? source.used.durationSeconds
+  const usage = usageReport(plan, seconds, segments.audioFiles, segments.renditions)
+  const packaged = await finalizePackage(
+    segments,
+    { ...plan, warnings },
+    {
+      measure: analyzePackage(attempt, plan, { streams, probed, hasCaptions: true }),
+      task,
+      files: [],
+      ffmpegVersion: engine.version,
+      sourceSize: segments.sourceBytes,
+      cues: source.cues,
+      captions: placedCaptions(plan, captionFiles),
+    },
+  )
+  controller.signal.throwIfAborted()
+  return { ...packaged, progress: progress.snapshot(), usage }
+}

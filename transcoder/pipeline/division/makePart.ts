@@ -1,0 +1,80 @@
+// In charge of: an attempt at one part of a divided job: a chunk of the video, or everything else.
+// Not in charge of: what the part consists of (plan/division/partPlan.ts), its record (division/recordParts.ts).
+import type { Warning } from '#contract/errors.ts'
+import type { DeliverPost, TaskDescription } from '#contract/task/protocol.ts'
+import { TaskError } from '#contract/taskError.ts'
+import type { Attempt } from '../../attempt.ts'
+import type { PartRecord } from '../../division/partRecord.ts'
+import { encodePartRecord } from '../../division/recordEncoding.ts'
+import { chunkRecordOf, restRecordOf, type PartFacts } from '../../division/recordParts.ts'
+import { planOfPart, partsOf } from '../../plan/division/partPlan.ts'
+import type { PartPlan } from '../../plan/model/divisionPlan.ts'
+import type { Plan } from '../../plan/model/plan.ts'
+import { forEngine } from '../../plan/planEngine.ts'
+import { probePart } from '../attemptReports.ts'
+import { readDrawnCaptions } from '../burnIn/drawnCaptions.ts'
+import { lateWarnings } from '../multiplexOutput.ts'
+import { findSourceCues, openTask, type OpenTask, type Surroundings } from '../openTask.ts'
+import { LOG_MS } from '../reportFailure.ts'
+import { dividedPlan, requirePlannedBuild } from '../taskPlan.ts'
+import { transcode, type Transcoded } from '../transcode.ts'
+import { storedFiles } from '../transcodeResult.ts'
+import { damageOfChunk } from './chunkDamage.ts'
+import { lastVideo } from './lastVideo.ts'
+import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
+
+/** The source is not analysed again: the plan says everything. */
+export async function makePart(
+  attempt: Attempt,
+  task: TaskDescription,
+  surroundings: Surroundings,
+  index: number,
+): Promise<DeliverPost> {
+  const whole = forEngine(dividedPlan(task), attempt.engine.features)
+  requirePlannedBuild(attempt, whole)
+  const part = partsOf(whole.division!)[index]
+  if (part === undefined) throw new TaskError('internal', `The plan of the job has no part ${index}.`)
+  const open = await openTask(attempt, task, surroundings)
+  await surroundings.headStart.end()
+  const sourceCues = part.kind === 'rest' ? await findSourceCues(open) : null
+  const drawn = await readDrawnCaptions(attempt, { spec: open.spec, media: open.media, files: open.captionFiles })
+  const transcoded = await transcode(
+    { ...open, sourceCues },
+    { plan: planOfPart(whole, part), drawn },
+    { whole, ...(part.kind === 'rest' ? { lastVideo: () => lastVideo(attempt, whole) } : {}) },
+  )
+  // The log is sent while the last uploads end.
+  void surroundings.logSender.send(LOG_MS)
+  attempt.progress.setPhase('uploading')
+  const record = await recordOf(open, whole, part, transcoded)
+  attempt.controller.signal.throwIfAborted()
+  return {
+    record: {
+      ...encodePartRecord(record),
+      ...(part.kind === 'rest' ? { [SOURCE_MEMBER]: encodeSourceFacts(transcoded) } : {}),
+    },
+    warnings: record.warnings,
+    progress: attempt.progress.snapshot(),
+  }
+}
+
+async function recordOf(open: OpenTask, whole: Plan, part: PartPlan, made: Transcoded): Promise<PartRecord> {
+  const { attempt, sizeBytes } = open
+  const { segments, encoded, damage, late } = made
+  if (segments === null) throw new TaskError('internal', 'A part has no segments.')
+  const warnings: Warning[] = lateWarnings(late)
+  if (part.kind === 'chunk') {
+    // One rendition has one header: that of the first chunk stands for all.
+    const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
+    const facts: PartFacts = { probed, damage: damageOfChunk(damage, whole, part), warnings }
+    return chunkRecordOf(segments, whole, part.chunk, facts)
+  }
+  return restRecordOf(segments, whole, {
+    probed: await probePart(attempt, whole, segments.streams),
+    damage,
+    warnings,
+    files: await storedFiles(attempt, made.plan, encoded, true),
+    audioFileSeconds: encoded.map(({ probed }) => probed.durationSeconds),
+    sourceBytes: sizeBytes,
+  })
+}
