@@ -15,7 +15,7 @@ import { joinedMedia } from '../plan/join/planJoin.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
-import { extractPipes } from '../plan/model/plannedPipes.ts'
+import { extractPipes, plannedPipes } from '../plan/model/plannedPipes.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { applyCut } from '../plan/streams/cut.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
@@ -138,7 +138,7 @@ export async function transcode(
 
 /** The run that makes the outputs would make nothing: all files are read in runs of their own. */
 function isEmpty(plan: Plan): boolean {
-  return plannedFiles(plan).length === 0 && plan.packaging === null && extractPipes(plan).length === 0
+  return plannedFiles(plan).length === 0 && plannedPipes(plan).length === 0 && extractPipes(plan).length === 0
 }
 
 /** The first bytes of the source. Empty if they are not needed, or if reading them would need another connection. */
