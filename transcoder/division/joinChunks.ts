@@ -5,7 +5,13 @@ import type { Plan, RenditionPlan } from '../plan/model/plan.ts'
 import { objectNames } from '../segmenter/objectNames.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
-import type { ChunkRecord, RestRecord, StreamRecord } from './partRecord.ts'
+import type { ChunkRecord, PartRecord, RestRecord, StreamRecord } from './partRecord.ts'
+
+/** The video of a chunk as its segmenter recorded it: of the last one, `lastVideo` of the segmenter of the rest. */
+export function videoOf(whole: Plan, record: PartRecord): RecordedRendition[] {
+  if (record.kind !== 'chunk') throw new TaskError('internal', 'The record of another part has no video.')
+  return record.streams.map((stream) => recordedRendition(whole, stream))
+}
 
 /** All streams, in the order of the plan. Throws if they do not fit together. */
 export function joinChunks(whole: Plan, chunks: readonly ChunkRecord[], rest: RestRecord): SegmentedStream[] {

@@ -1,7 +1,7 @@
 // In charge of: what an attempt sends besides its outputs: the source report, a preview image, the media facts of the
 // outputs, the log. No job depends on any of these.
 // Not in charge of: their content (plan/estimate/sourceReport.ts, sourcePreview.ts, outputAnalysis/, jobLog.ts), the
-// result of the attempt (transcodeResult.ts).
+// result of the attempt (runTask.ts).
 import { stat } from 'node:fs/promises'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { mediaFactsSchema } from '#contract/task/reportSchemas.ts'
@@ -11,7 +11,7 @@ import type { Attempt } from '../attempt.ts'
 import type { TaskClient } from '../taskApi/taskClient.ts'
 import type { EncodedFile } from './encode.ts'
 import { analyzeFile } from '../outputAnalysis/fileAnalysis.ts'
-import { analyzePresentation, type ProbedRendition } from '../outputAnalysis/presentationAnalysis.ts'
+import { probeRenditions, analyzePresentation, type ProbedRendition } from '../outputAnalysis/presentationAnalysis.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import { redactText, StaleAttempt } from '../errors.ts'
 import type { JobLog } from './jobLog.ts'
@@ -76,23 +76,44 @@ export async function analyzeFiles(
 }
 
 /**
- * `analysis`: what is probed in the segments while the last of them are uploaded. The returned function is called once the
- * tracks are known. It returns the facts by path below the packaging directory; none if the segments could not be
- * measured. Throws only errors that end the attempt.
+ * Probes the segments while the last of them are uploaded. The returned function is called once the tracks are known.
+ * It returns the facts by path below the packaging directory; none if the segments could not be measured. Throws only
+ * errors that end the attempt.
  */
 export function analyzePackage(
   attempt: Attempt,
   { packaging }: Plan,
-  streams: readonly SegmentedStream[],
-  analysis: Promise<ReadonlyMap<string, ProbedRendition>> | null,
+  found: {
+    streams: readonly SegmentedStream[]
+    hasCaptions: boolean
+    /** Where the parts of the job have probed them already. */
+    probed?: ReadonlyMap<string, ProbedRendition>
+  },
 ): (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>> {
+  const probing = () => (packaging === null ? null : probeRenditions(attempt, packaging, found))
+  const analysis = found.probed === undefined ? probing() : Promise.resolve(found.probed)
   analysis?.catch(() => undefined) // the error is reported where the promise is awaited
   return async (sets) =>
     (await bestEffort(attempt, 'the segments could not be measured', async () => {
       if (packaging === null || analysis === null) return new Map<string, never>()
-      const measured = analyzePresentation(packaging, streams, await analysis, sets)
+      const measured = analyzePresentation(packaging, found.streams, await analysis, sets)
       return new Map([...measured].map(([path, facts]) => [path, validated(facts)]))
     })) ?? new Map<string, never>()
+}
+
+/**
+ * Probes what one part of a job made; empty if it could not be probed. Throws only errors that end the attempt.
+ */
+export async function probePart(
+  attempt: Attempt,
+  { packaging }: Plan,
+  streams: readonly SegmentedStream[],
+): Promise<ReadonlyMap<string, ProbedRendition>> {
+  const probed = await bestEffort(attempt, 'the segments could not be measured', async () =>
+    // Whether the source has captions was checked in another attempt.
+    packaging === null ? null : probeRenditions(attempt, packaging, { streams, hasCaptions: true }),
+  )
+  return probed ?? new Map<string, never>()
 }
 
 /**

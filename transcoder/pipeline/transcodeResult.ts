@@ -6,7 +6,6 @@ import type { Attempt } from '../attempt.ts'
 import { damageWarnings } from '../analysis/damage/damageReport.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
-import { probeRenditions } from '../outputAnalysis/presentationAnalysis.ts'
 import { finalizePackage } from '../segmenter/finishPackage.ts'
 import { analyzeFiles, analyzePackage } from './attemptReports.ts'
 import { placedCaptions } from './captionTracks.ts'
@@ -44,12 +43,7 @@ export async function transcodeResult(
     segments,
     { ...plan, warnings },
     {
-      measure: analyzePackage(
-        attempt,
-        plan,
-        segments.streams,
-        plan.packaging && probeRenditions(attempt, plan.packaging, { streams: segments.streams, hasCaptions }),
-      ),
+      measure: analyzePackage(attempt, plan, { streams: segments.streams, hasCaptions }),
       task,
       files,
       ffmpegVersion: engine.version,
