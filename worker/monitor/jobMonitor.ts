@@ -3,7 +3,7 @@
 // Not in charge of: state transitions, which only D1 decides (transitionTask.ts). The monitor detects and triggers
 // them.
 import { log } from '../log.ts'
-import { DurableObject } from 'cloudflare:workers'
+import { DurableObject, waitUntil } from 'cloudflare:workers'
 import { publicEvents } from '#contract/api/events.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { MAIN_TASK, parseTaskId, partOf } from '#contract/task/taskId.ts'
@@ -88,7 +88,7 @@ export class JobMonitor extends DurableObject<Env> {
     const progress = await this.progressSnapshot.update(attempt, post, now)
     const part = this.currentAttempt.state === null ? null : partOf(parseTaskId(this.currentAttempt.state.task).number)
     if (part === null) this.listeners.sendProgress(progress)
-    else this.ctx.waitUntil(this.tellMain(this.currentAttempt.state!.jobId, part, post))
+    else waitUntil(this.tellMain(this.currentAttempt.state!.jobId, part, post))
     return 'continue'
   }
 
