@@ -6,6 +6,7 @@ import type { Context } from 'hono'
 import {
   deliverPostSchema,
   dividePostSchema,
+  HEARTBEAT_MS,
   MAX_PART_RECORD_BYTES,
   PART_HEARTBEAT_MS,
   type TaskDescription,
@@ -13,6 +14,7 @@ import {
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
 import type { Job } from '../db/jobs.ts'
+import { settings } from '../env.ts'
 import { findTask, type TaskRow } from '../db/tasks.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { notFound, RequestError, staleAttempt } from '../http/requestError.ts'
@@ -22,14 +24,23 @@ import { addWarnings } from './addWarnings.ts'
 import { parseMessage } from './parseMessage.ts'
 import type { TaskEnv } from './taskContext.ts'
 
+const HEARTBEATS_OF_A_LEASE = 4
+
 /** The plan of a divided job is stored with its main task. */
 export async function planOf(db: D1Database, task: TaskRow): Promise<string | null> {
   return task.main === null ? task.plan : ((await findTask(db, task.main))?.plan ?? null)
 }
 
 /** What an attempt at a divided job has to do; empty for every other attempt. */
-export function describeDivision(task: TaskRow): Pick<TaskDescription, 'part' | 'assemble' | 'heartbeat_ms'> {
-  if (task.part !== null) return { part: { index: task.part }, heartbeat_ms: PART_HEARTBEAT_MS }
+export function describeDivision(
+  env: Env,
+  task: TaskRow,
+): Pick<TaskDescription, 'part' | 'assemble' | 'heartbeat_ms'> {
+  if (task.part !== null) {
+    // Several heartbeats fit into a lease.
+    const heartbeatMs = Math.min(PART_HEARTBEAT_MS, settings(env).leaseMs / HEARTBEATS_OF_A_LEASE)
+    return { part: { index: task.part }, heartbeat_ms: Math.max(HEARTBEAT_MS, heartbeatMs) }
+  }
   return task.parts > 0 ? { assemble: { parts: task.parts } } : {}
 }
 

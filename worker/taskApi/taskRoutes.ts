@@ -116,7 +116,7 @@ export const taskApi = new Hono<TaskEnv>()
       plan: decodePlan(await planOf(c.env.DB, task)),
       input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,
-      ...describeDivision(task),
+      ...describeDivision(c.env, task),
       accepts: acceptedReports(job, task),
     } satisfies TaskDescription)
   })
