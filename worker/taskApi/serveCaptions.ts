@@ -5,22 +5,19 @@ import type { Context } from 'hono'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { captionField } from '#contract/job/captions.ts'
 import { MAX_CAPTION_BYTES } from '#contract/limits.ts'
-import { terminal } from '#contract/task/lifecycle.ts'
-import { findJobByJobId } from '../db/jobs.ts'
-import { RequestError, staleAttempt } from '../http/requestError.ts'
+import { RequestError } from '../http/requestError.ts'
 import { readBoundedBytes } from '../storage/boundedBody.ts'
 import { openCaptionSource } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
+import { jobOfAttempt } from './jobOfAttempt.ts'
 import type { TaskEnv } from './taskContext.ts'
 
 /** A server that stops sending must not block the attempt. */
 const DOWNLOAD_TIMEOUT_MS = 45_000
 
 export async function serveCaptions(c: Context<TaskEnv>): Promise<Response> {
-  const { attempt, jobId } = c.var
   const index = Number(c.req.param('index'))
-  const job = await findJobByJobId(c.env.DB, jobId)
-  if (!job || terminal[job.task_state] || job.attempt !== attempt) throw staleAttempt()
+  const job = await jobOfAttempt(c.env, c.var)
   const refused = (why: string) => errorResponse(index, 422, 'captions_unavailable', why)
   const unavailable = (why: string) => errorResponse(index, 502, 'unavailable', why)
   try {

@@ -3,14 +3,13 @@
 // Not in charge of: decoding it (transcoder/source/logoImage.ts).
 import type { Context } from 'hono'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
-import { terminal } from '#contract/task/lifecycle.ts'
 import { MAX_LOGO_BYTES } from '#contract/limits.ts'
 import { imageType } from '#contract/formats/imageType.ts'
-import { findJobByJobId } from '../db/jobs.ts'
-import { RequestError, staleAttempt } from '../http/requestError.ts'
+import { RequestError } from '../http/requestError.ts'
 import { logoUrlOf } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
+import { jobOfAttempt } from './jobOfAttempt.ts'
 import type { TaskEnv } from './taskContext.ts'
 import { readBoundedBytes } from '../storage/boundedBody.ts'
 
@@ -18,11 +17,7 @@ import { readBoundedBytes } from '../storage/boundedBody.ts'
 const DOWNLOAD_TIMEOUT_MS = 30_000
 
 export async function serveLogo(c: Context<TaskEnv>): Promise<Response> {
-  const { attempt, jobId } = c.var
-  const job = await findJobByJobId(c.env.DB, jobId)
-  if (!job || terminal[job.task_state] || job.attempt !== attempt) {
-    throw staleAttempt()
-  }
+  const job = await jobOfAttempt(c.env, c.var)
   try {
     const address = await logoUrlOf(c.env, job)
     if (address === null) return logoRefused('The job has no logo.')

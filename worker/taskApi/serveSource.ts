@@ -4,7 +4,6 @@
 import type { Context } from 'hono'
 import { jobInputs, type JobInput } from '#contract/job/jobConfig.ts'
 import { INPUTS } from '#contract/limits.ts'
-import { terminal } from '#contract/task/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
 import {
   jobErrorFor,
@@ -14,10 +13,10 @@ import {
   sourceFieldFor,
 } from '../storage/jobErrorMapping.ts'
 import { TtlCache } from '../util/ttlCache.ts'
-import { findJobByJobId } from '../db/jobs.ts'
-import { notFound, staleAttempt } from '../http/requestError.ts'
+import { notFound } from '../http/requestError.ts'
 import { openJobSource } from '../storage/jobStores.ts'
 import { StoreError, type ByteRange, type Source, type SourceStat } from '../storage/objectStore.ts'
+import { jobOfAttempt } from './jobOfAttempt.ts'
 import type { TaskEnv } from './taskContext.ts'
 import { fromBase64Url, toBase64Url } from '../util/encoding.ts'
 
@@ -30,12 +29,9 @@ interface AttemptSource {
 /** One attempt may have as many sources as a request. */
 const sources = new TtlCache<AttemptSource>(10 * INPUTS.maximum)
 
-function attemptSource(env: Env, jobId: string, task: string, attempt: number, piece: number): Promise<AttemptSource> {
-  return sources.get(`${task}/${attempt}/${piece}`, async () => {
-    const job = await findJobByJobId(env.DB, jobId)
-    if (!job || terminal[job.task_state] || job.attempt !== attempt) {
-      throw staleAttempt()
-    }
+function attemptSource(env: Env, of: TaskEnv['Variables'], piece: number): Promise<AttemptSource> {
+  return sources.get(`${of.task}/${of.attempt}/${piece}`, async () => {
+    const job = await jobOfAttempt(env, of)
     const input = jobInputs(job.config)[piece]
     if (!input) throw notFound()
     try {
@@ -60,11 +56,10 @@ class SourceError extends Error {
 
 /** GET and HEAD with one Range. If-Match names the version of the object that the first answer gave. */
 export async function serveSource(c: Context<TaskEnv>): Promise<Response> {
-  const { task, attempt, jobId } = c.var
   const piece = Number(c.req.param('piece') ?? 0)
   let input: JobInput | undefined
   try {
-    const opened = await attemptSource(c.env, jobId, task, attempt, piece)
+    const opened = await attemptSource(c.env, c.var, piece)
     const { source } = opened
     input = opened.input
     if (c.req.method === 'HEAD') {

@@ -3,17 +3,16 @@
 // Not in charge of: playlists (hlsPlaylist.ts, hlsPresentation.ts), which addresses may be reached
 // (storage/guardedFetch.ts), assembling the segments (transcoder/source/hls/).
 import type { Context } from 'hono'
-import { terminal } from '#contract/task/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
 import { openResource, openHlsPresentation, type HlsResource, type HlsPresentation } from './hlsPresentation.ts'
 import { PlaylistError } from './playlistError.ts'
 import { TtlCache } from '../../util/ttlCache.ts'
-import { findJobByJobId } from '../../db/jobs.ts'
-import { notFound, staleAttempt } from '../../http/requestError.ts'
+import { notFound } from '../../http/requestError.ts'
 import { httpSourceOf } from '../../storage/jobStores.ts'
 import type { HttpCredentials } from '../../storage/http/httpSource.ts'
 import { StoreError, type SourceBody } from '../../storage/objectStore.ts'
 import { guardedTransport, type FetchFunction } from '../../storage/guardedFetch.ts'
+import { jobOfAttempt } from '../jobOfAttempt.ts'
 import type { TaskEnv } from '../taskContext.ts'
 import { withOlderDescription } from '../olderTranscoders.ts'
 import { sourceErrorResponse } from '../serveSource.ts'
@@ -31,11 +30,7 @@ interface OpenedPresentation {
 const presentations = new TtlCache<OpenedPresentation>()
 
 async function openForAttempt(c: Context<TaskEnv>): Promise<OpenedPresentation> {
-  const { attempt, jobId } = c.var
-  const job = await findJobByJobId(c.env.DB, jobId)
-  if (!job || terminal[job.task_state] || job.attempt !== attempt) {
-    throw staleAttempt()
-  }
+  const job = await jobOfAttempt(c.env, c.var)
   const input = await httpSourceOf(c.env, job)
   if (input === null) throw notFound()
   const transport = guardedTransport(c.env)
