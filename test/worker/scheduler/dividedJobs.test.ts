@@ -339,6 +339,36 @@ test('what every attempt used is counted; the job once', async () => {
   expect(transcoders.runs).toEqual([])
 })
 
+test('whichever of a cancellation and another event is first, no part stays behind', async () => {
+  const happened = new Set<string>()
+  for (const [name, race] of [
+    ['divide', (job: Added) => apply(job.main, { type: 'divide', attempt: 1, parts: 3 })],
+    ['claim', (job: Added) => transitionTask(env, part(job, 0), { type: 'claim' }, { slot: nextSlot++ })],
+    ['delivered', (job: Added) => apply(part(job, 0), { type: 'delivered', attempt: 1 })],
+    ['evicted', (job: Added) => apply(part(job, 0), { type: 'evicted', attempt: 1 })],
+    ['failed', (job: Added) => apply(part(job, 0), { type: 'attempt_failed', attempt: 1, error: permanent })],
+  ] as const)
+    for (const isCancelFirst of [true, false]) {
+      const job = name === 'divide' ? await add() : await divide(3)
+      if (name === 'divide') await start(job.main)
+      else if (name !== 'claim') await start(part(job, 0))
+      if (name === 'delivered') for (const index of [1, 2]) await deliver(job, index)
+      const cancel = () => apply(job.main, { type: 'cancel' })
+      const both = isCancelFirst ? [cancel(), race(job)] : [race(job), cancel()]
+      const results = await Promise.all(both)
+      happened.add(`${name} ${results.map(({ ok }) => ok).join()}`)
+      await reconcile(env)
+      expect(['cancelled', 'failed'], name).toContain((await rowOf(job))?.state)
+      const states = await statesOf(job)
+      expect(
+        states.filter((state) => !['completed', 'failed', 'cancelled'].includes(state)),
+        name,
+      ).toEqual([])
+      expect(await busySlots(), name).toEqual([])
+    }
+  expect(happened.size).toBeGreaterThan(4)
+})
+
 test('the largest division is one statement, and ends as one', async () => {
   const job = await divide(400)
   expect(await statesOf(job)).toHaveLength(400)
