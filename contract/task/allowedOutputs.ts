@@ -57,11 +57,16 @@ const RUNG_DIRECTORY = 'video_\\d{1,4}p'
 /** Segment numbers: enough for half a day of segments of a few frames each. */
 const NUMBER = '\\d{5,7}'
 
-/** `sourceName`: as in `toSpec`. `attemptDirectory`: the directory of one attempt. */
-export function allowedOutputsOf(config: JobConfig, sourceName: string, attemptDirectory: string): AllowedOutputs {
+/** `sourceName`: as in `toSpec`. `directories`: that of one attempt; of a divided job also those of its parts. */
+export function allowedOutputsOf(
+  config: JobConfig,
+  sourceName: string,
+  ...directories: readonly string[]
+): AllowedOutputs {
   const spec = toSpec(config, sourceName)
+  const own = `(?:${directories.map(escapeRegExp).join('|')})`
   const places = [
-    ...(spec.packaging === null ? fileRules(spec) : segmentRules(spec, spec.packaging, escapeRegExp(attemptDirectory))),
+    ...(spec.packaging === null ? fileRules(spec) : segmentRules(spec, spec.packaging, own)),
     ...audioRules(spec),
     ...extractRules(spec),
   ]

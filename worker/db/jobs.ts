@@ -9,7 +9,7 @@ import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, ProgressPost } from '#contract/task/protocol.ts'
 import type { StoredPoster } from './sourceReports.ts'
-import { all, first, run } from './statement.ts'
+import { all, first } from './statement.ts'
 
 /** A row of `jobs` as D1 returns it. */
 export interface JobRow {
@@ -271,8 +271,20 @@ export async function findJobByJobId(db: D1Database, jobId: string): Promise<Job
 }
 
 /** Only until the job has ended: a final state never changes (I2). */
-export async function updateWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
-  await run(db, `UPDATE jobs SET warnings = ?2 WHERE job_id = ?1 AND finished_at IS NULL`, [jobId, warnings])
+/** @returns false if another attempt of the job has changed the number of warnings meanwhile, or the job has ended */
+export async function updateWarnings(
+  db: D1Database,
+  jobId: string,
+  before: number,
+  warnings: string,
+): Promise<boolean> {
+  const row = await first(
+    db,
+    `UPDATE jobs SET warnings = ?3
+       WHERE job_id = ?1 AND finished_at IS NULL AND json_array_length(warnings) = ?2 RETURNING id`,
+    [jobId, before, warnings],
+  )
+  return row !== null
 }
 
 export async function listOverdueJobs(db: D1Database, now: number, limit: number): Promise<{ task: string }[]> {

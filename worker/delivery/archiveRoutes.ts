@@ -4,12 +4,10 @@
 import { Hono, type Context } from 'hono'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
-import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
-import { partTaskNumber } from '#contract/task/taskId.ts'
 import { measureArchive, streamArchive } from './tarArchive.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
-import { listPartStates } from '../db/parts.ts'
+import { attemptDirectories } from '../jobs/outputDirectories.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { contentRange, parseRange } from '../util/byteRange.ts'
 import { displayInputName } from '../db/searchText.ts'
@@ -45,12 +43,6 @@ async function verifyGrant(c: Context<AppEnv>, account: string, jobId: string, n
   return hmacVerify(c.env, 'archive', signedText(account, jobId, name, expiry), signature)
 }
 
-async function directoriesOfParts(db: D1Database, job: Job): Promise<string[]> {
-  if (job.parts === 0) return []
-  const parts = await listPartStates(db, job.task)
-  return parts.map(({ attempt }, index) => attemptDirectory(job.job_id, attempt, partTaskNumber(index)))
-}
-
 export const archiveRoutes = new Hono<AppEnv>().get('/:grant/:account/:job/:name', async (c) => {
   const { account, job: jobId, name } = c.req.param()
   if (!(await verifyGrant(c, account, jobId, name))) {
@@ -63,7 +55,7 @@ export const archiveRoutes = new Hono<AppEnv>().get('/:grant/:account/:job/:name
   const archived = {
     account,
     jobId,
-    attempts: new Set([attemptDirectory(jobId, job.attempt), ...(await directoriesOfParts(c.env.DB, job))]),
+    attempts: new Set(await attemptDirectories(c.env.DB, job)),
     directory: name.replace(/\.tar$/, ''),
     finishedAt: job.finished_at ?? 0,
   }

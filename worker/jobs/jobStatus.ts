@@ -5,9 +5,9 @@ import { outputProvider } from '#contract/job/jobConfig.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { listPartStates } from '../db/parts.ts'
+import { attemptDirectories } from './outputDirectories.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
-import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { jobMonitor } from '../scheduler/applyEvent.ts'
 import type { Job, StoredOutput } from '../db/jobs.ts'
 import { signedArchiveUrl } from '../delivery/archiveRoutes.ts'
@@ -101,7 +101,7 @@ async function externalOutputUrls(
     const sink = await openJobSink(env, job.job_id, job)
     if (!sink?.presignedUrl) return new Map()
     const { config } = job
-    const places = allowedOutputsOf(config, sourceBaseName(job), attemptDirectory(job.job_id, job.attempt))
+    const places = allowedOutputsOf(config, sourceBaseName(job), ...(await attemptDirectories(env.DB, job)))
     const own = outputs.filter(({ path }) => UPLOAD_METHODS.some((sent) => places.violation(sent, path) === null))
     const made = await Promise.all(own.map(async ({ path }) => [path, await sink.presignedUrl?.(path)] as const))
     return new Map(made.flatMap(([path, url]) => (url ? [[path, url]] : [])))

@@ -29,6 +29,8 @@ export function retryBackoffMs(tries: number): number {
 
 /** Parts that are cleaned up at the same time. */
 const CONCURRENT_PARTS = 6
+/** How often the main task asks whether its parts are removed. */
+const PARTS_CHECK_MS = 30_000
 
 /**
  * The clean-up of a divided job includes that of its parts, each by its own monitor: until the last of them has nothing
@@ -41,16 +43,22 @@ export async function cleanUpParts(
   own: { over: CleanUpState; at: number } | null,
 ): Promise<{ over: CleanUpState; at: number } | null> {
   const begun = await listBegunParts(env.DB, task)
-  const open = await mapConcurrent(begun, CONCURRENT_PARTS, async (part) => {
-    const monitor = taskMonitor(env, part)
-    await monitor.cleanUp().catch((error: unknown) => log.warn('clean-up failed', { task: part, error: String(error) }))
-    return !(await monitor.isCleanedUp())
-  })
+  const open = await mapConcurrent(begun, CONCURRENT_PARTS, (part) =>
+    taskMonitor(env, part)
+      .jobEnded()
+      .then(
+        (isClean) => !isClean,
+        (error: unknown) => {
+          log.warn('clean-up failed', { task: part, error: String(error) })
+          return true
+        },
+      ),
+  )
   if (own !== null || !open.some((isOpen) => isOpen)) return own
   const { since, pass, tries } = over ?? { since: Date.now(), pass: 'end', tries: 0 }
   if (Date.now() >= since + CLEANUP_TIMEOUT_MS) return null
   log.info('parts are being removed', { job: jobId, parts: open.filter((isOpen) => isOpen).length })
-  return { over: { since, pass, tries }, at: Date.now() + CLEANUP_RETRY_MS }
+  return { over: { since, pass, tries }, at: Date.now() + PARTS_CHECK_MS }
 }
 
 /**

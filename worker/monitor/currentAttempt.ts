@@ -21,6 +21,8 @@ export interface MonitorState extends MonitoredAttempt {
   stale?: boolean
   /** Progress is frozen until then, because the job may be about to end with it. */
   heldUntil?: number
+  /** Of a part: it is delivered. Its objects stay until its job has ended. */
+  delivered?: boolean
   /** Set once the job has ended: state of the removal of its objects. */
   over?: CleanUpState
 }
@@ -70,14 +72,14 @@ export class CurrentAttempt {
 
   /** Without state in memory the job may have ended: D1 decides, so that a late request does not revive it. */
   async #accepts(state: TaskState, { task: id, attempt }: MonitoredAttempt): Promise<boolean> {
-    if (this.state) return !this.state.over && attempt >= this.state.attempt
+    if (this.state) return !this.state.over && !this.state.delivered && attempt >= this.state.attempt
     const task = await findTask(this.#db, id)
     return task?.state === state && task.attempt === attempt
   }
 
   /** Whether an attempt may still write. */
   stateOf(attempt: number): AttemptState {
-    if (this.finalReply || this.state?.over) return 'over'
+    if (this.finalReply || this.state?.over || this.state?.delivered) return 'over'
     return attempt === this.state?.attempt ? 'current' : 'stale'
   }
 

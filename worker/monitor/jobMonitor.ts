@@ -1,5 +1,6 @@
-// In charge of: watching one job: the lease of its current attempt (an alarm) and the cleanup after its end. One
-// Durable Object per job, named by the job's backend id. The parts of its state are in the other files of this folder.
+// In charge of: watching one task: the lease of its current attempt (an alarm) and the cleanup after the end of its job.
+// One Durable Object per task: of a main task named by the job's backend id, of a part by the task. The pieces of its
+// state are in the other files of this folder.
 // Not in charge of: state transitions, which only D1 decides (transitionTask.ts). The monitor detects and triggers
 // them.
 import { log } from '../log.ts'
@@ -182,6 +183,22 @@ export class JobMonitor extends DurableObject<Env> {
   /** A task of this job becomes due at that time: the alarm then assigns slots. */
   async wakeAt(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(at)
+  }
+
+  /** A part has stored its result: it writes nothing more, and what it wrote stays until its job has ended. */
+  async attemptDelivered(attempt: number): Promise<void> {
+    const { state } = this.currentAttempt
+    if (state?.attempt !== attempt || state.over) return
+    await this.currentAttempt.save({ ...state, delivered: true })
+    await this.scheduleAlarm(Date.now() + QUEUED_CHECK_MS)
+  }
+
+  /** Of a part: its job has ended. @returns true when nothing of the part remains to be removed */
+  async jobEnded(): Promise<boolean> {
+    // Once begun, its own alarm continues.
+    if (this.currentAttempt.state?.over) await this.ensureAlarm()
+    else await this.cleanUp()
+    return this.isCleanedUp()
   }
 
   /** Called when the job has ended: aborts its uploads and removes its remaining objects. */

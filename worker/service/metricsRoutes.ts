@@ -9,7 +9,7 @@ import { authenticate } from '../http/authenticate.ts'
 import type { AppEnv } from '../http/context.ts'
 import { flushCounts } from '../metrics/isolateCounts.ts'
 import { metricsText, type Gauges } from '../metrics/metricsText.ts'
-import { jobMonitor } from '../scheduler/applyEvent.ts'
+import { taskMonitor } from '../scheduler/applyEvent.ts'
 import { readCapacity } from './transcoderHealth.ts'
 
 /** Requests to Durable Objects of one scrape. */
@@ -48,12 +48,12 @@ export const metricsRoutes = new Hono<AppEnv>().use(authenticate('admin')).get('
 })
 
 /** Free disk space as busy transcoders last reported it: heartbeats are not stored in D1. */
-async function readDisks(env: Env, busy: { k: number; job_id: string }[]): Promise<{ k: number; free: number }[]> {
+async function readDisks(env: Env, busy: { k: number; task: string }[]): Promise<{ k: number; free: number }[]> {
   const timeout = scheduler.wait(DISK_TIMEOUT_MS).then(() => null)
   const disks = await Promise.all(
-    busy.map(async ({ k, job_id: jobId }) => {
+    busy.map(async ({ k, task }) => {
       const progress = await Promise.race([
-        jobMonitor(env, jobId)
+        taskMonitor(env, task)
           .latestProgress()
           .catch(() => null),
         timeout,

@@ -1,9 +1,12 @@
-// In charge of: adding warnings of an attempt to those of its job.
+// In charge of: adding warnings of an attempt to those of its job, also while other parts of the job add theirs.
 // Not in charge of: what they say.
 import type { Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { withRequestField } from '#contract/job/jobConfig.ts'
 import { findJobByJobId, updateWarnings } from '../db/jobs.ts'
+
+/** How often a write that another part overtook is repeated. Then the warnings are lost, not the attempt. */
+const TRIES = 20
 
 /** @param obsolete warnings of a plan that was replaced */
 export async function addWarnings(
@@ -12,12 +15,16 @@ export async function addWarnings(
   warnings: Warning[],
   obsolete: Warning[] = [],
 ): Promise<void> {
-  const job = warnings.length + obsolete.length > 0 ? await findJobByJobId(env.DB, jobId) : null
-  if (!job) return
+  if (warnings.length + obsolete.length === 0) return
   const isObsolete = (warning: Warning) =>
     obsolete.some(({ code, message }) => code === warning.code && message === warning.message)
-  const kept = job.warnings.filter((warning) => !isObsolete(warning))
-  const told = warnings.map((warning) => withRequestField(job.config, warning))
-  const merged = JSON.stringify(mergeWarnings(kept, told))
-  if (merged !== JSON.stringify(job.warnings)) await updateWarnings(env.DB, jobId, merged)
+  for (let tries = 0; tries < TRIES; tries++) {
+    const job = await findJobByJobId(env.DB, jobId)
+    if (!job || job.finished_at !== null) return
+    const kept = job.warnings.filter((warning) => !isObsolete(warning))
+    const told = warnings.map((warning) => withRequestField(job.config, warning))
+    const merged = JSON.stringify(mergeWarnings(kept, told))
+    if (merged === JSON.stringify(job.warnings)) return
+    if (await updateWarnings(env.DB, jobId, job.warnings.length, merged)) return
+  }
 }

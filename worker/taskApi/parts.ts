@@ -12,7 +12,7 @@ import {
   type TaskDescription,
 } from '#contract/task/protocol.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
+import { parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
 import type { Job } from '../db/jobs.ts'
 import { settings } from '../env.ts'
 import { findTask, type TaskRow } from '../db/tasks.ts'
@@ -25,6 +25,12 @@ import { parseMessage } from './parseMessage.ts'
 import type { TaskEnv } from './taskContext.ts'
 
 const HEARTBEATS_OF_A_LEASE = 4
+
+/** What the main task decides and reports is of the whole job: a part would replace it. @throws RequestError */
+export function requireMainTask(c: Context<TaskEnv>): void {
+  if (partOf(parseTaskId(c.get('task')).number) !== null)
+    throw new RequestError('forbidden', 'Only the main task of a job may do this.')
+}
 
 /** The plan of a divided job is stored with its main task. */
 export async function planOf(db: D1Database, task: TaskRow): Promise<string | null> {
@@ -58,6 +64,7 @@ export function acceptedReports(job: Job, task: TaskRow): NonNullable<TaskDescri
 
 /** `POST /task/:id/divide`. Repeated without effect. */
 export async function divideJob(c: Context<TaskEnv>): Promise<Response> {
+  requireMainTask(c)
   const { attempt, task: id, jobId } = c.var
   const { value } = await readJson(c as never, 1024)
   const { parts } = parseMessage(dividePostSchema, value)
@@ -79,7 +86,12 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   if (part?.attempt !== attempt || part.part === null) throw staleAttempt()
   if (part.state === 'completed') return c.json({ state: 'completed' })
   const monitor = taskMonitor(c.env, id)
-  if ((await monitor.heartbeat(attempt, progress)) !== 'continue') throw staleAttempt()
+  if ((await monitor.heartbeat(attempt, progress)) !== 'continue') {
+    // Of two equal requests, the other one may have delivered the part meanwhile.
+    const now = await findTask(c.env.DB, id)
+    if (now?.attempt !== attempt || now.state !== 'completed') throw staleAttempt()
+    return c.json({ state: 'completed' })
+  }
   await partRecords.store(c.env, jobId, part.part, attempt, record)
   await addWarnings(c.env, jobId, warnings)
   const used = { cpuSeconds: progress.cpu_seconds, bytesRead: progress.bytes_read }
@@ -88,6 +100,7 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
     await partRecords.remove(c.env, jobId, part.part, attempt)
     throw staleAttempt()
   }
+  await monitor.attemptDelivered(attempt)
   return c.json({ state: 'completed' })
 }
 

@@ -9,6 +9,7 @@ import { allowedOutputsOf, type AllowedOutputs, type UploadMethod } from '#contr
 import { MAX_TASK_BODY_BYTES, type FinishPost } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { parseTaskId } from '#contract/task/taskId.ts'
+import { attemptDirectories } from '../jobs/outputDirectories.ts'
 import { decodePathSegments } from '../util/pathSegments.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
 import { TtlCache } from '../util/ttlCache.ts'
@@ -118,6 +119,13 @@ function requireValidPath(path: string): void {
   } catch (error) {
     throw new RequestError('invalid_request', error instanceof StoreError ? error.message : String(error))
   }
+}
+
+/** For `finish`: the attempt that puts the parts of a job together also lists what they uploaded. */
+export async function finishedOutputs(c: Context<TaskEnv>): Promise<AllowedOutputs> {
+  const job = await findJobByJobId(c.env.DB, c.get('jobId'))
+  if (job?.attempt !== c.get('attempt')) throw staleAttempt()
+  return allowedOutputsOf(job.config, sourceBaseName(job), ...(await attemptDirectories(c.env.DB, job)))
 }
 
 /** @throws RequestError when `finish` has no path, a path twice, or one that is not allowed */

@@ -22,10 +22,12 @@ import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { openJobSecrets } from '../storage/jobStores.ts'
 import type { TaskEnv } from './taskContext.ts'
 import { parseMessage } from './parseMessage.ts'
+import { requireMainTask } from './parts.ts'
 import { requireContentLength } from './putOutput.ts'
 
 /** `POST /task/:id/source` */
 export async function receiveSourceReport(c: Context<TaskEnv>): Promise<Response> {
+  requireMainTask(c)
   const { value } = await readJson(c as never, 2 * MAX_SOURCE_BYTES)
   const text = JSON.stringify(parseMessage(sourcePostSchema, value).source)
   if (new TextEncoder().encode(text).byteLength > MAX_SOURCE_BYTES) {
@@ -37,6 +39,7 @@ export async function receiveSourceReport(c: Context<TaskEnv>): Promise<Response
 
 /** `PUT /task/:id/preview` */
 export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
+  requireMainTask(c)
   const { attempt, task, jobId } = c.var
   if (requireContentLength(c) > MAX_PREVIEW_BYTES) {
     throw new RequestError('too_large', `The poster may have at most ${MAX_PREVIEW_BYTES} bytes.`)
@@ -60,6 +63,7 @@ export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
  * the one that the attempt stored before.
  */
 export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
+  requireMainTask(c)
   const { attempt, jobId } = c.var
   const { value } = await readJson(c as never, MAX_LOG_BYTES)
   const log = parseMessage(attemptLogSchema, value)

@@ -39,7 +39,15 @@ import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
 import { addWarnings } from './addWarnings.ts'
 import { finishDryRun } from './finishDryRun.ts'
-import { acceptedReports, deliverPart, describeDivision, divideJob, planOf, servePartRecord } from './parts.ts'
+import {
+  acceptedReports,
+  deliverPart,
+  describeDivision,
+  divideJob,
+  planOf,
+  requireMainTask,
+  servePartRecord,
+} from './parts.ts'
 import { receiveLog, receivePoster, receiveSourceReport } from './receiveReports.ts'
 import { describeHls, serveDecryptionKey, serveResource } from './hlsSource/serveHlsSource.ts'
 import { withOlderReply } from './olderTranscoders.ts'
@@ -48,6 +56,7 @@ import { serveLogo } from './serveLogo.ts'
 import { parseMessage } from './parseMessage.ts'
 import {
   checkFinishedObjects,
+  finishedOutputs,
   attemptDestination,
   requireContentLength,
   putOutput,
@@ -122,6 +131,7 @@ export const taskApi = new Hono<TaskEnv>()
   })
 
   .post('/task/:id/plan', async (c) => {
+    requireMainTask(c)
     const { plan, warnings, replaces = false, whole: planJson } = await parsePlan(c)
     const foreign = (await attemptDestination(c)).allowed.firstForeignPath(plan)
     if (foreign !== null)
@@ -188,6 +198,7 @@ export const taskApi = new Hono<TaskEnv>()
   })
 
   .post('/task/:id/finish', async (c) => {
+    requireMainTask(c)
     const { attempt, task: id, jobId } = c.var
     const finish = await parseBody(c, finishPostSchema)
     for (const object of finish.objects) {
@@ -198,7 +209,7 @@ export const taskApi = new Hono<TaskEnv>()
     }
     const before = await findTask(c.env.DB, id)
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw staleAttempt()
-    checkFinishedObjects((await attemptDestination(c)).allowed, finish)
+    checkFinishedObjects(await finishedOutputs(c), finish)
     const monitor = jobMonitor(c.env, jobId)
     // Clients see the last progress while the commit runs.
     const store = () =>

@@ -138,10 +138,10 @@ test('the warnings of an ended job do not change, whoever adds some later (I2)',
   const job = jobRow('ended')
   await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'ended-0', 'transcode')])
   const warnings = () => env.DB.prepare(`SELECT warnings FROM jobs WHERE job_id = 'ended'`).first('warnings')
-  await updateWarnings(env.DB, 'ended', '[1]')
+  await updateWarnings(env.DB, 'ended', 0, '[1]')
   expect(await warnings()).toBe('[1]')
   expect((await applyEvent(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
-  await updateWarnings(env.DB, 'ended', '[1,2]')
+  await updateWarnings(env.DB, 'ended', 1, '[1,2]')
   expect(await warnings()).toBe('[1]')
 })
 

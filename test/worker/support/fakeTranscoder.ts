@@ -5,6 +5,8 @@ import { env, exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
+import { parseTaskId, partOf } from '#contract/task/taskId.ts'
+import { taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { BASE_URL } from './apiClient.ts'
 
@@ -99,17 +101,22 @@ export class FakeAttempt {
 
   /** Backend id of the job. */
   get job(): string {
-    return this.run.task_id.slice(0, this.run.task_id.lastIndexOf('-'))
+    return parseTaskId(this.run.task_id).jobId
   }
 
   /** The directory below which this attempt stores. */
   get attemptDirectory(): string {
-    return attemptDirectory(this.job, this.run.attempt)
+    return attemptDirectory(this.job, this.run.attempt, parseTaskId(this.run.task_id).number)
   }
 
-  /** The Durable Object of its job. */
+  /** The position of its part; null = it works on the main task. */
+  get part(): number | null {
+    return partOf(parseTaskId(this.run.task_id).number)
+  }
+
+  /** The Durable Object of its task. */
   get monitor() {
-    return env.MONITOR.get(env.MONITOR.idFromName(this.job))
+    return taskMonitor(env, this.run.task_id)
   }
 
   /** Runs the monitor's alarm, if one is set. */
@@ -151,6 +158,17 @@ export class FakeAttempt {
   /** Ends the job with one file of `bytes` bytes. */
   async complete(bytes = 6): Promise<Response> {
     return this.finish([await this.storeObject('film.mp4', new Uint8Array(bytes))])
+  }
+
+  /** Ends the main task's attempt: the job continues in so many parts. */
+  divide(parts: number): Promise<Response> {
+    return this.taskApi('POST', '/divide', { parts })
+  }
+
+  /** Ends a part with its result. */
+  deliver(record: Record<string, unknown> = {}, change: Record<string, unknown> = {}): Promise<Response> {
+    const progress = { ...noProgress, transcoded: 1, transcode_seconds: 2, bytes_produced: 10, bytes_stored: 10 }
+    return this.taskApi('POST', '/deliver', { record, warnings: [], progress, ...change })
   }
 
   /** Reports an error that ends the attempt, and the job unless its code is one of those that are tried again. */

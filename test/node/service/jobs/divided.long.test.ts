@@ -1,0 +1,166 @@
+// In charge of: divided jobs of the whole service: their outputs compared with those of one task, transcoders that are
+// killed, jobs that are cancelled.
+// Not in charge of: where a job is divided (node/transcoder/plan/division), exact cutting (node/transcoder/pipeline),
+// the ledger (worker/scheduler, simulation).
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { beforeAll, expect, test } from 'vitest'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { fileResources } from '../../../support/fileResources.ts'
+import { decodeFrames, ffmpeg, tempDirectory } from '../../../support/media/media.ts'
+import { makeSyncClip } from '../../../support/media/syncClip.ts'
+import { listSegments } from '../../../support/manifests/playlistSegments.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
+import { findUncleaned } from '../../chaos/cleanupCheck.ts'
+
+const SECONDS = 31
+const RATE = 25
+const REMAINS_MS = 60_000
+let service: Service
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+let input: string
+const resources = fileResources()
+beforeAll(async () => {
+  tempDir = resources.use(await tempDirectory())
+  const clip = await makeSyncClip(tempDir.file('flash.mp4'), {
+    rate: '25',
+    seconds: SECONDS,
+    audioLate: 0,
+    audioCodec: 'aac',
+  })
+  service = resources.use(await Service.start({ TRANSCODERS: '2' }))
+  input = await service.upload(clip)
+})
+
+const job = (change: object = {}) =>
+  jobRequest(input, 'file-upload', {
+    bucket_output_path: 'show',
+    segment_length: 2,
+    gop_length: 1,
+    output_container: 'hls',
+    segmented_output_hls: true,
+    segmented_output_dash: true,
+    thumbnails: true,
+    videoProfiles: [
+      { output: '', width: 320, height: 180, video_bitrate: 400, video_bitrate_mode: 'qvbr' },
+      { output: 'low', width: 160, height: 90, video_bitrate: 150, video_bitrate_mode: 'qvbr' },
+    ],
+    ...change,
+  })
+const divided = (change: object = {}) => job({ max_chunk_seconds: 10, ...change })
+
+interface Decoded {
+  video: { frames: number; times: string }
+  audio: string
+  /** Digests of the media segments, in the order of the playlists. */
+  segments: Record<string, string[]>
+}
+
+let files = 0
+async function decodeOutputs(status: PublicStatus): Promise<Record<string, Decoded>> {
+  expect(status).toMatchObject({ state: 'ready', error: null })
+  const found: Record<string, Decoded> = {}
+  for (const playlist of status.outputs.filter(({ path }) => path.endsWith('/playlist.m3u8'))) {
+    const text = await (await fetch(playlist.url ?? '')).text()
+    const parts: Buffer[] = []
+    const segments: string[] = []
+    for (const { uri, range } of listSegments(text)) {
+      const response = await fetch(new URL(uri, playlist.url ?? ''))
+      expect(response.status, uri).toBe(200)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      parts.push(range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes))
+      segments.push(createHash('sha256').update(parts.at(-1)!).digest('hex'))
+    }
+    const file = tempDir.file(`joined-${(files += 1)}.mp4`)
+    await writeFile(file, Buffer.concat(parts))
+    const isAudio = playlist.path.includes('audio')
+    const frames = isAudio ? [] : await decodeFrames(file)
+    const samples = isAudio ? await ffmpeg(['-i', file, '-f', 'f32le', '-']) : Buffer.alloc(0)
+    found[playlist.path] = {
+      video: { frames: frames.length, times: frames.map((frame) => frame.best_effort_timestamp_time).join() },
+      audio: createHash('sha256').update(samples).digest('hex'),
+      segments: { [playlist.path]: segments },
+    }
+  }
+  return found
+}
+
+async function requireReported(status: PublicStatus): Promise<void> {
+  const report = status.outputs.find(({ path }) => path === 'show/job.json')?.url ?? ''
+  const { objects } = (await (await fetch(report)).json()) as {
+    objects: { path: string; size: number; sha256: string }[]
+  }
+  expect(objects.length).toBeGreaterThan(30)
+  for (const { path, size, sha256 } of objects) {
+    const response = await fetch(new URL(path.replace(/^show\//, ''), report))
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect([path, bytes.length, createHash('sha256').update(bytes).digest('hex')]).toEqual([path, size, sha256])
+  }
+}
+
+const nothingLeft = async (status: PublicStatus) =>
+  expect(await findUncleaned(service, [status.job_id], REMAINS_MS)).toEqual([])
+
+const running = (id: number) =>
+  waitFor('chunks to run', async () => {
+    const status = await service.status(id)
+    if (status?.job_completed) throw new Error(`it ended before: ${JSON.stringify(status)}`)
+    return (status?.chunks?.running ?? 0) > 0 && (status?.chunks?.completed ?? 0) > 0 ? status : null
+  })
+
+let undisturbed: Record<string, Decoded>
+
+test('a divided job has the frames, times and samples of one task', async () => {
+  const whole = await decodeOutputs(await service.run(job()))
+  const status = await service.run(divided())
+  undisturbed = await decodeOutputs(status)
+  expect(Object.keys(undisturbed).toSorted()).toEqual(Object.keys(whole).toSorted())
+  for (const [path, { video, audio }] of Object.entries(undisturbed)) {
+    expect({ path, ...video }).toEqual({ path, ...whole[path]!.video })
+    expect({ path, audio }).toEqual({ path, audio: whole[path]!.audio })
+    if (!path.includes('audio')) expect(video.frames).toBe(SECONDS * RATE)
+  }
+  const mpd = await (await fetch(status.outputs.find(({ path }) => path.endsWith('manifest.mpd'))?.url ?? '')).text()
+  expect(mpd).toContain('<SegmentList')
+  await requireReported(status)
+  await nothingLeft(status)
+})
+
+test('killed transcoders cost no frame, and the segments have the same bytes', async () => {
+  const id = await service.create(divided())
+  let kills = 0
+  await running(id)
+  for (; kills < 3; kills += 1) {
+    const victim = service.transcoders()[kills % 2]
+    if (victim !== undefined) process.kill(victim.pid, 'SIGKILL')
+    await waitFor('another start', async () => {
+      const status = await service.status(id)
+      return service.transcoders().length === 2 && (status?.job_completed === true || (status?.chunks?.running ?? 0) > 0)
+    })
+  }
+  const status = await service.waitForEnd(id)
+  expect(await decodeOutputs(status)).toEqual(undisturbed)
+  await requireReported(status)
+  await nothingLeft(status)
+})
+
+test('a runtime that is killed while chunks run', async () => {
+  const id = await service.create(divided())
+  await running(id)
+  const pid = service.runtime()?.pid
+  expect(pid).toBeDefined()
+  process.kill(pid!, 'SIGKILL')
+  await waitFor('the service to serve', () => service.isServing())
+  const status = await service.waitForEnd(id)
+  expect(await decodeOutputs(status)).toEqual(undisturbed)
+  await nothingLeft(status)
+})
+
+test('a divided job that is cancelled leaves nothing behind', async () => {
+  const id = await service.create(divided())
+  await running(id)
+  expect((await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBeLessThan(300)
+  const end = await service.waitForEnd(id)
+  expect(end).toMatchObject({ state: 'cancelled' })
+  await nothingLeft(end)
+})

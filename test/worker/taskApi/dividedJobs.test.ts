@@ -1,0 +1,222 @@
+// Divided jobs in the real Worker, with stand-in transcoders: what parts get, store and deliver, and what is left of them
+// when a transcoder is lost and when the job ends.
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { expect, test } from 'vitest'
+import type { TaskDescription } from '#contract/task/protocol.ts'
+import { MAIN_TASK, taskIdOf } from '#contract/task/taskId.ts'
+import { listPartStates } from '../../../worker/db/parts.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
+import { apiRequest, readJson } from '../support/apiClient.ts'
+import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { advanceClock, readStatus, startJob, startNextAttempt } from '../support/jobFixture.ts'
+import { taskPlan } from '../support/taskPlan.ts'
+
+const HLS_JOB = {
+  output_container: 'hls',
+  bucket_output_path: 'hls',
+  videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate: 600 }],
+  audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
+}
+const plan = { plan: taskPlan('', { outputs: [] }), warnings: [] }
+/** Two are at work at the same time, one waits. */
+const PARTS = 3
+
+/** A job that has just been divided, and the attempts at its first two parts. */
+async function startDivided(): Promise<{ id: number; main: FakeAttempt; parts: [FakeAttempt, FakeAttempt] }> {
+  const { id, attempt: main } = await startJob(HLS_JOB)
+  expect((await main.taskApi('POST', '/plan', plan)).status).toBe(200)
+  expect((await main.divide(PARTS)).status).toBe(200)
+  const begun = [await startNextAttempt(), await startNextAttempt()]
+  const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))
+  expect([first?.part, second?.part]).toEqual([0, 1])
+  return { id, main, parts: [first!, second!] }
+}
+
+const segmentOf = (attempt: FakeAttempt) => `hls/video_0/${attempt.attemptDirectory}/00001.m4s`
+
+async function storeSegment(attempt: FakeAttempt): Promise<string> {
+  expect((await attempt.putObject(segmentOf(attempt), 'abc', 'video/mp4')).status).toBe(200)
+  return segmentOf(attempt)
+}
+
+/** Objects of the job in the service's own store, and its records. */
+async function stored(job: string): Promise<string[]> {
+  const [outputs, records] = await Promise.all([
+    env.BUCKET.list({ prefix: `out/default/${job}/` }),
+    env.BUCKET.list({ prefix: `work/${job}/` }),
+  ])
+  return [
+    ...outputs.objects.map(({ key }) => key.slice(`out/default/${job}/`.length)),
+    ...records.objects.map(({ key }) => key),
+  ]
+}
+
+const partIds = (job: string) => Array.from({ length: PARTS }, (_, index) => taskIdOf(job, MAIN_TASK + 1 + index))
+
+/** Runs the alarms of all monitors of an ended job until nothing is left of it. */
+async function cleanUp(job: string): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    advanceClock(5 * 60_000)
+    for (const part of partIds(job)) await runDurableObjectAlarm(taskMonitor(env, part))
+    await runDurableObjectAlarm(jobMonitor(env, job))
+  }
+  for (const part of partIds(job)) expect(await taskMonitor(env, part).isCleanedUp()).toBe(true)
+  expect(await jobMonitor(env, job).isCleanedUp()).toBe(true)
+}
+
+/** The transcoder of the attempt is gone, and its task is started again. */
+async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
+  advanceClock(60_000)
+  await attempt.alarm()
+  advanceClock(2 * 60_000)
+  await reconcile(env)
+  return startNextAttempt()
+}
+
+const busySlots = () => env.DB.prepare('SELECT COUNT(*) AS n FROM slots WHERE task IS NOT NULL').first('n')
+const master = {
+  path: 'hls/master.m3u8',
+  body: '#EXTM3U\n',
+  stage: 2,
+  content_type: 'application/vnd.apple.mpegurl',
+  profile: null,
+  role: 'manifest',
+} as const
+
+test('a divided job: parts get the plan and each other’s records, and the last attempt publishes what they stored', async () => {
+  const { id, main, parts } = await startDivided()
+  expect(await main.divide(PARTS).then((answer) => answer.json())).toMatchObject({ state: 'divided' })
+  const [last, rest] = parts
+  const described = await (await rest.taskApi('GET', '')).json<TaskDescription>()
+  expect(described).toMatchObject({ kind: 'part', part: { index: 1 }, plan: plan.plan, heartbeat_ms: 5000 })
+  expect(described.accepts).toEqual({ source: false, preview: false, log: false, subtitles: true })
+  expect(described.assemble).toBeUndefined()
+
+  expect((await rest.taskApi('GET', '/parts/0')).status).toBe(404)
+  await storeSegment(last)
+  const large = await last.storeObject(`hls/video_0/${last.attemptDirectory}/00002.m4s`, new Uint8Array(6))
+  const record = { frames: 250, large }
+  const warnings = [{ code: 'not_divided', message: 'one' }]
+  const twice = await Promise.all([last.deliver(record, { warnings }), last.deliver(record, { warnings })])
+  expect(twice.map(({ status }) => status)).toEqual([200, 200])
+  expect((await last.putObject(segmentOf(last), 'late', 'video/mp4')).status).toBe(409)
+  expect(await (await rest.taskApi('GET', '/parts/0')).json()).toEqual(record)
+
+  const chunk = await startNextAttempt()
+  expect(chunk.part).toBe(2)
+  await storeSegment(rest)
+  await storeSegment(chunk)
+  expect(await chunk.heartbeat({ transcoded: 0.5, speed: 2 })).toBe('continue')
+  const status = await readStatus(id)
+  expect(status).toMatchObject({ state: 'running', phase: 'transcoding', job_completed: false })
+  expect(status.chunks).toEqual({ total: 3, completed: 1, running: 2, map: 'rcr' })
+  await Promise.all([rest.deliver({ audio: 1 }), chunk.deliver({ frames: 250 })])
+
+  const assembling = await startNextAttempt()
+  expect(assembling.run).toMatchObject({ task_id: main.run.task_id, attempt: 2 })
+  expect(await (await assembling.taskApi('GET', '')).json()).toMatchObject({ assemble: { parts: PARTS } })
+  const found = await (await assembling.taskApi('GET', '/parts/0')).json<typeof record>()
+  expect((await assembling.divide(PARTS)).status).toBe(409)
+  expect(await (await assembling.finish([found.large], { written: [master] })).json()).toEqual({ state: 'completed' })
+
+  expect(await readStatus(id)).toMatchObject({ error: null, warnings, chunks: { completed: PARTS, map: 'ccc' } })
+  await cleanUp(main.job)
+  const segments = [last, rest, chunk].map(segmentOf)
+  expect(await stored(main.job)).toEqual(expect.arrayContaining([...segments, found.large.path, 'hls/master.m3u8']))
+  expect(await stored(main.job)).toHaveLength(5)
+})
+
+test('progress of parts is the progress of the job, and never decreases', async () => {
+  const { id, parts } = await startDivided()
+  const [last, rest] = parts
+  const percent = async () => Number((await readStatus(id)).tcode_progress)
+  await last.heartbeat({ transcoded: 0.9 })
+  await rest.heartbeat({ transcoded: 0.6 })
+  await expect.poll(percent).toBe(50)
+  // As a new attempt at the part reports it.
+  await last.heartbeat({ transcoded: 0.1 })
+  await rest.heartbeat({ transcoded: 0.6 })
+  expect(await percent()).toBe(50)
+})
+
+test('a lost transcoder costs one part: its attempt is repeated, the others stay, and what it left is removed', async () => {
+  const { id, main, parts } = await startDivided()
+  const [last, rest] = parts
+  const lost = await storeSegment(last)
+  await storeSegment(rest)
+  expect((await rest.deliver()).status).toBe(200)
+  const chunk = await startNextAttempt()
+  await storeSegment(chunk)
+  expect((await chunk.deliver()).status).toBe(200)
+  const again = await lose(last)
+  expect(again.run).toMatchObject({ task_id: last.run.task_id, attempt: 2 })
+  expect(again.attemptDirectory).not.toBe(last.attemptDirectory)
+  expect((await last.putObject(lost, 'late', 'video/mp4')).status).toBe(409)
+  expect((await last.deliver()).status).toBe(409)
+  await storeSegment(again)
+  expect((await again.deliver()).status).toBe(200)
+  const assembling = await startNextAttempt()
+  expect((await assembling.finish([], { written: [master] })).status).toBe(200)
+  expect((await readStatus(id)).error).toBeNull()
+  await cleanUp(main.job)
+  const kept = [rest, chunk, again].map(segmentOf)
+  expect((await stored(main.job)).toSorted()).toEqual([...kept, 'hls/master.m3u8'].toSorted())
+})
+
+test('a cancelled job ends its parts: the slots are free, and nothing is left', async () => {
+  const { id, main, parts } = await startDivided()
+  const [last, rest] = parts
+  await storeSegment(last)
+  await storeSegment(rest)
+  await rest.storeObject(`hls/video_0/${rest.attemptDirectory}/00002.m4s`, new Uint8Array(6))
+  expect((await last.deliver()).status).toBe(200)
+  const chunk = await startNextAttempt()
+  await storeSegment(chunk)
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  expect([await rest.heartbeat(), await chunk.heartbeat()]).toEqual(['cancel', 'cancel'])
+  expect((await chunk.deliver()).status).toBe(409)
+  expect((await chunk.putObject(segmentOf(chunk), 'late', 'video/mp4')).status).toBe(409)
+  expect(await busySlots()).toBe(0)
+  expect(await readStatus(id)).toMatchObject({ state: 'cancelled', chunks: { map: 'xcx' } })
+  await cleanUp(main.job)
+  expect(await stored(main.job)).toEqual([])
+})
+
+test('a part that fails for good fails its job, and nothing is left', async () => {
+  const { id, main, parts } = await startDivided()
+  const [last, rest] = parts
+  await storeSegment(last)
+  await storeSegment(rest)
+  expect((await last.fail('encoder_failed', { message: 'Frame 17.' })).status).toBe(200)
+  expect(await rest.heartbeat()).not.toBe('continue')
+  const status = await readStatus(id)
+  expect(status).toMatchObject({ state: 'error', error: { code: 'encoder_failed', message: 'Frame 17.' } })
+  expect((await listPartStates(env.DB, main.run.task_id)).map(({ state }) => state)).toEqual([
+    'failed',
+    'cancelled',
+    'cancelled',
+  ])
+  expect(await busySlots()).toBe(0)
+  await cleanUp(main.job)
+  expect(await stored(main.job)).toEqual([])
+})
+
+test('only the main task decides and reports for its job', async () => {
+  const { id, main, parts } = await startDivided()
+  const [last] = parts
+  const log = { engine: 'x', commands: [], lines: [] }
+  for (const [method, path, body] of [
+    ['POST', '/plan', plan],
+    ['POST', '/source', { source: {} }],
+    ['PUT', '/preview', new Uint8Array(3)],
+    ['PUT', '/log', log],
+    ['POST', '/divide', { parts: 2 }],
+  ] as const)
+    expect([path, (await last.taskApi(method, path, body)).status]).toEqual([path, 403])
+  expect((await last.finish([], { written: [master] })).status).toBe(403)
+  const foreign = `hls/video_0/${main.attemptDirectory}/00001.m4s`
+  expect((await last.putObject(foreign, 'abc', 'video/mp4')).status).toBe(403)
+  expect((await readJson(`/api/v0/job/${id}/log`)).attempts).toEqual([])
+})

@@ -1,0 +1,21 @@
+// In charge of: the directories of the attempts that made a job's outputs: of a divided job, those of its parts too.
+// Not in charge of: their names (contract/job/paths/outputNames.ts), which objects may be in them
+// (contract/task/allowedOutputs.ts).
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
+import { partTaskNumber } from '#contract/task/taskId.ts'
+import type { Job } from '../db/jobs.ts'
+import { listPartStates } from '../db/parts.ts'
+
+/** Of a part, that of the attempt which delivered it. */
+export async function attemptDirectories(
+  db: D1Database,
+  job: Pick<Job, 'job_id' | 'attempt' | 'parts' | 'task'>,
+): Promise<string[]> {
+  const parts = job.parts === 0 ? [] : await listPartStates(db, job.task)
+  return [
+    attemptDirectory(job.job_id, job.attempt),
+    ...parts.flatMap(({ state, attempt }, index) =>
+      state === 'completed' ? [attemptDirectory(job.job_id, attempt, partTaskNumber(index))] : [],
+    ),
+  ]
+}
