@@ -10,6 +10,7 @@ import { ffmpegArgs, type ArgvTargets } from '../../../transcoder/plan/argv/ffmp
 import { partsOf, planOfPart } from '../../../transcoder/plan/division/partPlan.ts'
 import { plannedEncodes } from '../../../transcoder/plan/argv/segmentArgs.ts'
 import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
+import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { jobSpec, packagingSpec, videoProfile } from '../transcoder/jobSpecs.ts'
 import { probeAndPlan } from './encodeJob.ts'
@@ -26,8 +27,9 @@ export const segmented = (change: Partial<JobSpec> = {}): JobSpec =>
     ...change,
   })
 
-export async function planOf(spec: JobSpec, input: string, cwd: string): Promise<Plan> {
-  return (await probeAndPlan(spec, input, cwd, await testFfmpeg())).plan
+export async function planOf(spec: JobSpec, input: string, cwd: string, logo?: LogoImage): Promise<Plan> {
+  const engine = await testFfmpeg()
+  return (await probeAndPlan(spec, input, cwd, engine, engine.features, logo)).plan
 }
 
 /** `chunks`: their first segments. */

@@ -34,6 +34,11 @@ function keyOf(look: AssLook): string {
   return JSON.stringify(look)
 }
 
+/** The filters end with one that knows when the last frame ends. */
+export function changesClock({ burnIn }: Plan, { frameRate }: VideoPlan): boolean {
+  return burnIn?.kind === 'text' && clockFactor(frameRate) !== 1
+}
+
 /** `files`: of `assLooks`, relative to ffmpeg's working directory. */
 export function burnInFilters(plan: Plan, video: VideoPlan, files: readonly string[]): string[] {
   const { burnIn } = plan

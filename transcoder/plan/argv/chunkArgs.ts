@@ -6,11 +6,14 @@
 // an image is the same in every chunk; only the encoder counts from 0.
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
-import type { FrameRange } from '../model/partFrames.ts'
+import { chunkFrames, type FrameRange } from '../model/partFrames.ts'
+import type { Plan } from '../model/plan.ts'
 
 /** Decoders and filters that look at their neighbours have settled after this time. */
 const RUN_IN_SECONDS = 2
 const MICRO = 1e6
+/** `overlay` may lose its last frame where another filter ended its input. */
+const SPARE_FRAMES = 4
 
 /** How ffmpeg's clock follows from that of the file, without a chunk. */
 export interface WholeReading {
@@ -56,6 +59,18 @@ function framesFrom(rate: Rational, first: number, end: number | null): string[]
   return [`fps=${rate.num}/${rate.den}:start_time=${begin}`, `trim=start_frame=${first - before}${until}`]
 }
 
+/** The frames of this plan's chunk, no later than the end of a cut; null = it is no chunk. */
+export function chunkRange(
+  plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'part' | 'packaging'>>,
+  rate: Rational,
+): FrameRange | null {
+  const range = chunkFrames(plan, rate)
+  const cut = plan.cut?.frames
+  if (range === null || cut == null || cut.end === null) return range
+  const frames = Math.ceil(((cut.end - cut.start) * rate.num * cut.rate.den) / (rate.den * cut.rate.num) - 1e-9)
+  return { ...range, end: range.end === null ? frames : Math.min(range.end, frames) }
+}
+
 /** As videoCutFilters (cutArgs.ts). `range`: at `outputRate`. */
 export function chunkFilters(
   { first, end }: FrameRange,
@@ -63,29 +78,33 @@ export function chunkFilters(
   perFrame: number,
   outputRate: Rational,
 ): string[] {
-  if (cut?.frames == null) return framesFrom(outputRate, first, end)
-  const { rate, start, end: cutEnd } = cut.frames
+  if (cut?.frames == null) return framesFrom(outputRate, first, withSpare(end))
+  const { rate, start } = cut.frames
   const sourceRate = { num: rate.num * perFrame, den: rate.den }
-  const frames =
-    cutEnd === null
-      ? null
-      : Math.ceil(((cutEnd - start) * outputRate.num * rate.den) / (outputRate.den * rate.num) - 1e-9)
-  const ends = [end, frames].filter((each) => each !== null)
   // One second more than needed: the frame that is shown when the chunk begins.
   const before = Math.max(0, Math.floor((toNumber(sourceRate) * first) / toNumber(outputRate) - toNumber(sourceRate)))
   return [
     ...framesFrom(sourceRate, start * perFrame + before, null),
     // In units of one frame, as the filter above leaves them.
     `setpts=PTS-${start * perFrame}`,
-    ...framesFrom(outputRate, first, ends.length === 0 ? null : Math.min(...ends)),
+    ...framesFrom(outputRate, first, withSpare(end)),
   ]
 }
 
-/** Last, behind everything that reads the time: the encoder counts from 0. */
-export function encoderClock(range: FrameRange | null, { num, den }: Rational): string[] {
+/** `encoderClock` ends the chunk exactly. */
+function withSpare(end: number | null): number | null {
+  return end === null ? null : end + SPARE_FRAMES
+}
+
+/**
+ * Last, behind everything that reads the time: the encoder counts from 0. `overlaid`: the filter before it is `overlay`.
+ */
+export function encoderClock(range: FrameRange | null, { num, den }: Rational, overlaid: boolean): string[] {
   if (range === null) return []
   const { first, end } = range
   return [
+    // overlay does not say when its last frame ends, and fps would drop it: now it drops the copy.
+    ...(overlaid ? ['tpad=stop=1:stop_mode=clone'] : []),
     'setpts=PTS-STARTPTS',
     // setpts forgets the frame rate (ffmpeg 7), which the encoder would then guess.
     `fps=${num}/${den}:start_time=0`,

@@ -2,12 +2,12 @@
 // Not in charge of: any decision (planJob.ts), running ffmpeg (transcoder/ffmpeg/run.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
-import { burnInFilters } from './burnInArgs.ts'
+import { burnInFilters, changesClock } from './burnInArgs.ts'
 import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
 import { carrierGraph, carrierInputs, carrierRates } from './captionCarriers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
-import { encoderClock } from './chunkArgs.ts'
+import { chunkRange, encoderClock } from './chunkArgs.ts'
 import { readCut } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
@@ -28,7 +28,6 @@ import {
 } from './segmentArgs.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
-import { chunkFrames } from '../model/partFrames.ts'
 import { extractBranches, extractOutputs, waveformBranch } from './extractArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan } from '../model/plan.ts'
@@ -190,14 +189,15 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
   const videoBranches = wanted.flatMap(({ video }, position) =>
     video === null || video.copied != null ? [] : [{ video, position }],
   )
-  const clockOf = ({ frameRate }: VideoPlan) => encoderClock(chunkFrames(plan, frameRate), frameRate)
+  const clockOf = ({ frameRate }: VideoPlan, overlaid: boolean) =>
+    encoderClock(chunkRange(plan, frameRate), frameRate, overlaid)
   const finished = ({ logo, bitmaps }: VideoPlan, position: number) =>
     logo === null && bitmaps == null ? `v${position}` : `b${position}`
   const video = videoBranches.map(({ video, position }) => ({
     filters: [
       ...videoFilters(plan, video),
       ...(video.logo === null ? burnInFilters(plan, video, burnIn) : []),
-      ...(video.logo === null && video.bitmaps == null ? clockOf(video) : []),
+      ...(video.logo === null && video.bitmaps == null ? clockOf(video, false) : []),
     ],
     label: video.embedded !== undefined ? `n${position}` : finished(video, position),
   }))
@@ -223,7 +223,7 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
       ? []
       : [
           {
-            overlay: [bitmapOverlay(plan, video.bitmaps), ...clockOf(video)].join(','),
+            overlay: [bitmapOverlay(plan, video.bitmaps), ...clockOf(video, true)].join(','),
             onto: video.logo === null ? `b${position}` : `c${position}`,
             position,
             filters: bitmapFilters(plan, video, video.bitmaps),
@@ -263,7 +263,7 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
       // Captions are drawn over the logo: they have to be readable.
       ...logos.map(
         ({ logo, video, position }) =>
-          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps == null ? clockOf(video) : [])].join(',')}[${video.bitmaps == null ? 'v' : 'c'}${position}]`,
+          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps == null ? clockOf(video, !changesClock(plan, video)) : [])].join(',')}[${video.bitmaps == null ? 'v' : 'c'}${position}]`,
       ),
       ...buildSharedGraph(`[${sources + (hasLogo(plan) ? 1 : 0)}:v:0]`, bitmaps, 'split'),
       ...bitmaps.map(({ onto, overlay: draw, position }) => `[${onto}][s${position}]${draw}[v${position}]`),
