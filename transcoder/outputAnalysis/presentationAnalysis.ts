@@ -89,7 +89,7 @@ export async function probeRenditions(
       const path = join(workspace.out, `head-${index}`)
       await writeFile(path, metered.head)
       try {
-        const media = await probe(engine, `file:${path}`, dirs)
+        const media = withoutLengths(await probe(engine, `file:${path}`, dirs))
         const present =
           (hasCaptions || video?.embedded !== undefined) && video?.captions === true && media.video !== null
             ? await detectCaptions(engine, `file:${path}`, media.video, dirs)
@@ -105,6 +105,16 @@ export async function probeRenditions(
   }
   await Promise.all(Array.from({ length: MAX_PROBES }, probeNext))
   return probed
+}
+
+/** The lengths are those of the head, not of the stream. */
+function withoutLengths(media: MediaInfo): MediaInfo {
+  return {
+    ...media,
+    durationSeconds: null,
+    video: media.video && { ...media.video, durationSeconds: null },
+    audio: media.audio.map((stream) => ({ ...stream, durationSeconds: null })),
+  }
 }
 
 class PresentationAnalyzer {

@@ -10,7 +10,8 @@ import type { Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts
 import { FormatError } from '../../../../transcoder/formats/formatError.ts'
 import { RefragmentingCutter } from '../../../../transcoder/segmenter/cutters/refragmentingCutter.ts'
 import { CmafVideoCutter } from '../../../../transcoder/segmenter/cutters/cmafVideoCutter.ts'
-import { cutSegments, flashSource, encodeToBuffer } from './cutStream.ts'
+import { cutSegments, flashSource, encodeToBuffer, type Segment } from './cutStream.ts'
+import { chunkOfStream, sequencesOf, withoutSequence } from '../../../support/media/chunkStream.ts'
 import { testFfmpeg } from '../../../support/media/media.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
@@ -104,6 +105,24 @@ describe('CMAF video', () => {
     const whole = cutSegments(new CmafVideoCutter(cadence), video, { pieceBytes: video.length })
     expect(cutSegments(new CmafVideoCutter(cadence), video, { pieceBytes: 1 })).toEqual(whole)
     expect(cutSegments(new CmafVideoCutter(cadence), video)).toEqual(whole)
+  })
+
+  it('cuts a chunk as the whole stream is cut there, with its times and ascending numbers', () => {
+    const whole = cutSegments(new CmafVideoCutter(cadence), video)
+    const chunks = [
+      [0, 50],
+      [50, 100],
+      [100, 125],
+    ].map(([from, to]) => cutSegments(new CmafVideoCutter(cadence, from!), chunkOfStream(video, from!, to!)))
+    for (const { init } of chunks) expect(init!.equals(whole.init!)).toBe(true)
+    const segments = chunks.flatMap((chunk) => chunk.segments)
+    const comparable = (list: Segment[]) =>
+      list.map((segment) => ({ ...segment, bytes: sha256(withoutSequence(segment.bytes)) }))
+    expect(comparable(segments)).toEqual(comparable(whole.segments))
+    const numbers = segments.flatMap(({ bytes }) => sequencesOf(bytes))
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    expect(new Set(numbers).size).toBe(numbers.length)
+    expect(sequencesOf(segments[1]!.bytes)).toEqual([51])
   })
 
   it('refuses a segment that would begin without a key frame', async () => {

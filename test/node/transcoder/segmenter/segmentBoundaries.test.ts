@@ -1,6 +1,6 @@
 // In charge of: where segments end, on the regular grid and at splice points.
 import { expect, test } from 'vitest'
-import { nextBoundary, type Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
+import { nextBoundary, segmentsBefore, type Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 
 /** End times of the first segments. */
 function ends(segmentFrames: number, spliceFrames: number[], until: number): number[] {
@@ -29,4 +29,11 @@ test.each<[string, number, number[], number[]]>([
 test('renditions of twice the frame rate are cut at the same moments', () => {
   for (let splice = 1; splice < 200; splice++)
     expect(ends(100, [2 * splice], 400)).toEqual(ends(50, [splice], 200).map((frame) => 2 * frame))
+})
+
+test('a chunk begins after the segments of the grid and of the splice points before it', () => {
+  const cadence: Cadence = { segmentFrames: 50, spliceFrames: [60, 149], frameRate: { num: 25, den: 1 } }
+  expect([0, 50, 100, 200].map((frame) => segmentsBefore(cadence, frame))).toEqual([0, 1, 3, 5])
+  // The splice one frame before it takes its place.
+  expect(() => segmentsBefore(cadence, 150)).toThrow('No segment begins at frame 150')
 })
