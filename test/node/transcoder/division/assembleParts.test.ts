@@ -249,7 +249,7 @@ test('the segments have the bytes of one run, with other sequence numbers', asyn
 
 test('all parts together are as complete as the source', async () => {
   const media = await probeOnce(engine, `${directory}/source.mp4`, { cwd: directory })
-  requireCompleteSegments(plan, assemble().renditions, media, 0)
+  expect(() => requireCompleteSegments(plan, assemble().renditions, media, 0)).not.toThrow()
 })
 
 test('a chunk that ends where it must not is refused', async () => {

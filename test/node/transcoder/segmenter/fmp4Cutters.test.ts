@@ -109,11 +109,9 @@ describe('CMAF video', () => {
 
   it('cuts a chunk as the whole stream is cut there, with its times and ascending numbers', () => {
     const whole = cutSegments(new CmafVideoCutter(cadence), video)
-    const chunks = [
-      [0, 50],
-      [50, 100],
-      [100, 125],
-    ].map(([from, to]) => cutSegments(new CmafVideoCutter(cadence, from!), chunkOfStream(video, from!, to!)))
+    const chunks = [0, 50, 100].map((from) =>
+      cutSegments(new CmafVideoCutter(cadence, from), chunkOfStream(video, from, Math.min(from + 50, 125))),
+    )
     for (const { init } of chunks) expect(init!.equals(whole.init!)).toBe(true)
     const segments = chunks.flatMap((chunk) => chunk.segments)
     const comparable = (list: Segment[]) =>
