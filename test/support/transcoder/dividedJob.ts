@@ -3,31 +3,44 @@
 // Not in charge of: expectations.
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
 
 /** The most parts that the service accepts. */
 const MAX_PARTS = 400
 
-/** `chunks`: as in the plan's division. Each part has one attempt, unless `attemptsOf` says otherwise. */
+interface Division {
+  /** As in the plan. */
+  chunks: number[]
+  /** The parts that are made, in their order; missing = all, by index. Without all of them the job is not put together. */
+  parts?: number[]
+  /** The build of ffmpeg that the plan was made for. */
+  build?: string
+  beforeAssembly?: () => void
+}
+
+/** Each part has one attempt. */
 export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, order = (parts) => parts }: { chunks: number[]; order?: (parts: number[]) => number[] },
+  { chunks, parts: wanted, build, beforeAssembly }: Division,
 ): Promise<void> {
   const accepts = { source: true, preview: true, log: true, subtitles: true, parts: MAX_PARTS }
   taskApi.division = { chunks }
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())
+  const stored = taskApi.storedPlan as Plan
+  const plan = build === undefined ? stored : { ...stored, engine: { ...stored.engine!, build } }
   const parts = taskApi.divided?.parts ?? 0
-  const plan = taskApi.storedPlan
-  for (const index of order(Array.from({ length: parts }, (_, each) => each))) {
+  for (const index of wanted ?? Array.from({ length: parts }).keys()) {
     const common = { ...task, plan, heartbeat_ms: 5000, accepts: { source: false, preview: false, log: false } }
     taskApi.task = { ...common, kind: 'part', part: { index } }
     await runTask(runRequest(taskApi), fixture.context())
   }
-  if (parts === 0) return
+  if (taskApi.records.size < parts || parts === 0) return
+  beforeAssembly?.()
   taskApi.task = { ...task, attempt: 2, plan, accepts, assemble: { parts } }
   await runTask(runRequest(taskApi, 2), fixture.context())
 }

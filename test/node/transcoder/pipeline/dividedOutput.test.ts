@@ -3,12 +3,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { TaskDescription } from '#contract/task/protocol.ts'
+import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
 import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { runDividedJob } from '../../../support/transcoder/dividedJob.ts'
-import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
+import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import { countFrames, joinedSegments, segmentedTask, storedObjects } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
@@ -16,14 +16,15 @@ const fixture = await useAttemptFixture()
 const clip = await makeSourceClip(fixture, 7)
 const taskApi = useTaskApi(() => clip)
 
-const task = (): TaskDescription => segmentedTask({ output_container: 'hls', segmented_output_hls: true, segmented_output_dash: true }, [300, 150])
+const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_output_dash: true } as const
+const task = (): TaskDescription => segmentedTask(CMAF, [300, 150])
 
-async function undivided(of: TaskDescription): Promise<Map<string, Buffer>> {
+async function undivided(of: TaskDescription): Promise<{ objects: Map<string, Buffer>; finished: FinishPost }> {
   const alone = await new FakeTaskApi({ bytes: clip }).start()
   try {
     alone.task = of
     await runTask(runRequest(alone), fixture.context())
-    return storedObjects(alone)
+    return { objects: storedObjects(alone), finished: alone.finished! }
   } finally {
     await alone.stop()
   }
@@ -40,12 +41,13 @@ test('a divided job has the segments of one task, in directories of its parts', 
   expect(taskApi.fails).toEqual([])
   expect(taskApi.breaches).toEqual([])
   const objects = storedObjects(taskApi)
-  const whole = await undivided(task())
+  const { objects: whole, finished } = await undivided(task())
   expect([...objects.keys()].filter((path) => !path.includes('/j-1')).toSorted()).toEqual(
     [...whole.keys()].filter((path) => !path.includes('/j-1')).toSorted(),
   )
   expect(shapes(objects)).toEqual(shapes(whole))
   for (const path of shapes(whole).keys()) {
+    if (whole.get(path)!.includes('I-FRAMES-ONLY')) continue
     const file = join(fixture.directory, `${path}.mp4`)
     await mkdir(dirname(file), { recursive: true })
     const bytes = joinedSegments(objects, path)
@@ -53,6 +55,26 @@ test('a divided job has the segments of one task, in directories of its parts', 
     if (path.includes('audio')) expect(bytes.equals(joinedSegments(whole, path))).toBe(true)
     else expect(await countFrames(fixture.engine, file)).toBe(175)
   }
-  const uris = listSegments(objects.get('out/video_0/index.m3u8')!.toString()).map(({ uri }) => uri)
-  expect(uris).toMatchInlineSnapshot()
+  const first = [...shapes(whole).keys()].find((path) => path.includes('video'))!
+  const directories = listSegments(objects.get(first)!.toString()).map(({ uri }) => dirname(uri))
+  // The init segment and its chunk, the chunk after it, the last chunk with a half segment: tasks 3, 4 and 1.
+  expect(directories).toEqual(['j-1-3-1', 'j-1-3-1', 'j-1-4-1', 'j-1-1-1', 'j-1-1-1'])
+  expect(taskApi.finished?.usage).toEqual(finished.usage)
+  expect(taskApi.finished?.warnings).toEqual(finished.warnings)
+})
+
+test('the assembling attempt needs no source', async () => {
+  const of = segmentedTask(CMAF)
+  await runDividedJob(fixture, taskApi, of, {
+    chunks: [0, 1],
+    beforeAssembly: () => (taskApi.faults.input = ({ response }) => sendJson(response, 404, {}) === undefined),
+  })
+  expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
+  expect(taskApi.finished).not.toBeNull()
+})
+
+test('a build of ffmpeg that the job was not planned for gives its part back', async () => {
+  await runDividedJob(fixture, taskApi, task(), { chunks: [0, 1], parts: [0], build: 'another' })
+  expect(taskApi.fails).toMatchObject([{ reason: 'interrupted', why: expect.stringContaining('build') as string }])
+  expect(taskApi.delivered).toBeNull()
 })
