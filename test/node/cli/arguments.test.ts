@@ -186,6 +186,10 @@ describe('submit sends', () => {
     ],
     [{ preset: 'web' }, { preset: 'web' }],
     [
+      { preset: 'web', chunks: '60' },
+      { preset: 'web', max_chunk_seconds: '60' },
+    ],
+    [
       { preset: 'web', set: ['gop_length=2', 'closed_captions=true'] },
       { preset: 'web', gop_length: 2, closed_captions: true },
     ],

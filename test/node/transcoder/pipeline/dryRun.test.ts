@@ -14,6 +14,7 @@ import {
   findFfmpegProcesses,
   runRequest,
 } from '../../../support/transcoder/attemptFixture.ts'
+import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const fixtures = await useAttemptFixture()
@@ -71,6 +72,22 @@ test.each<[string, (spec: JobSpec) => object, string]>([
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])
   expect(taskApi.estimated?.estimate.plan.outputs[0]).toMatchObject({ path })
+  await expectNothing()
+})
+
+test.each<[string, number | undefined, object, string[]]>([
+  ['chunks, if the service accepts parts', 400, { division: { chunks: 3, chunk_seconds: 0.8 } }, []],
+  ['why there are none', undefined, {}, ['not_divided']],
+])('it shows %s', async (_, parts, shown, warned) => {
+  const task = segmentedTask({ segmented_output_dash: true, gop_length: 0.4, segment_length: 0.8 })
+  const spec = { ...toSpec(task.config, task.input_name), maxChunkSeconds: 1 }
+  const accepts = { ...task.accepts!, ...(parts === undefined ? {} : { parts }) }
+  taskApi.task = { ...task, kind: 'plan', spec, spec_version: SPEC_VERSION, accepts }
+  await runTask(runRequest(taskApi), fixtures.context())
+  expect(taskApi.fails).toEqual([])
+  const { plan, warnings } = taskApi.estimated!.estimate
+  expect('division' in plan ? { division: plan.division } : {}).toEqual(shown)
+  expect(warnings.map(({ code }) => code)).toEqual(warned)
   await expectNothing()
 })
 

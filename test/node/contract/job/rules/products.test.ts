@@ -39,6 +39,13 @@ test('with video, audioProfiles stays required', () => {
   ).toEqual(['required audioProfiles'])
 })
 
+test('without video, chunks have no effect', () => {
+  const warned = (max_chunk_seconds: number) =>
+    fieldsAndCodes(expectAccepted(audioOnly({ max_chunk_seconds })).warnings)
+  expect(warned(60)).toEqual(['no_effect max_chunk_seconds'])
+  expect(warned(0)).toEqual([])
+})
+
 test('without video, audio files are in bucket_output_path unless audio_output_path is given', () => {
   const found = (changes: Record<string, unknown>) => {
     const { config, warnings } = expectAccepted(audioOnly(changes))
