@@ -177,6 +177,8 @@ export class Checker {
 
   /** The record of a part is put together with the others. */
   assembled(id: string, part: number, record: { part: number; attempt: number } | null): void {
+    // The records are removed with the job.
+    if (this.isOver(id)) return
     const made = this.ledger.find(partId(id, part))
     if (record?.part !== part || record.attempt !== made.attempt || made.state !== 'completed')
       this.fault(
@@ -313,6 +315,7 @@ export class Checker {
   /** The task API answered a transcoder that its attempt is not current. */
   refused(id: string, attempt: number): void {
     const task = this.ledger.find(id)
+    if (task.main !== null && this.isOver(task.main)) return
     if (task.state === 'running' && task.attempt === attempt) this.fault(id, 'I3', `attempt ${attempt} was refused`)
   }
 
@@ -373,7 +376,8 @@ export class Checker {
   atRest(service: Service): void {
     for (const task of this.ledger.tasks.values()) {
       if (!ENDS.includes(task.state)) this.fault(task.id, 'I1', `still ${task.state} long after its deadline`)
-      if (service.remembers(monitorOf(task.id))) this.fault(task.id, 'I8', 'its monitor keeps its state')
+      if (service.remembers(monitorOf(task.id)).length > 0)
+        this.fault(task.id, 'I8', `its monitor keeps ${service.remembers(monitorOf(task.id)).join()}`)
       if (task.main === null) this.#atRest(service, task)
     }
     // Each job is counted by its kind and its end, once.

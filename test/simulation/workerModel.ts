@@ -100,9 +100,9 @@ export class Service {
     return durable
   }
 
-  /** Whether a monitor still has stored state. */
-  remembers(monitor: string): boolean {
-    return (this.#durables.get(monitor)?.entries.size ?? 0) > 0
+  /** What a monitor still has in its storage. */
+  remembers(monitor: string): string[] {
+    return [...(this.#durables.get(monitor)?.entries.keys() ?? [])]
   }
 
   #instance(job: string): Instance {
@@ -116,7 +116,9 @@ export class Service {
       const storage = storageOf(this.#durable(job), program, (at) => this.#alarmAt(job, at))
       let loaded: Promise<unknown> = Promise.resolve()
       const blockConcurrencyWhile = (work: () => Promise<unknown>) => (loaded = work())
-      const state = { storage, blockConcurrencyWhile } as unknown as DurableObjectState
+      // What a monitor does behind an answer ends with it, as everything else.
+      const waitUntil = (work: Promise<unknown>) => void work.catch(this.survive)
+      const state = { storage, blockConcurrencyWhile, waitUntil } as unknown as DurableObjectState
       instance = {
         program,
         monitor: new this.code.JobMonitor(state, program.env),

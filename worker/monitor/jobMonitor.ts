@@ -107,6 +107,8 @@ export class JobMonitor extends DurableObject<Env> {
     if (main?.state !== 'divided') return
     const now = Date.now()
     const whole = await this.partsProgress.update(this.env.DB, main, part, post, now)
+    // The job may be about to end with the progress as it was (I4).
+    if (!this.currentAttempt.isActive || now < (this.currentAttempt.state?.heldUntil ?? 0)) return
     this.listeners.sendProgress(await this.progressSnapshot.update(main.attempt, whole, now))
   }
 
@@ -228,8 +230,9 @@ export class JobMonitor extends DurableObject<Env> {
   }
 
   private async deleteState(): Promise<void> {
-    await this.ctx.storage.deleteAlarm()
+    // In this order: an alarm without state does nothing, but state without an alarm would stay.
     await this.ctx.storage.deleteAll()
+    await this.ctx.storage.deleteAlarm()
   }
 
   /** Stored before the transition to `committing`. Only the current attempt may store one: none after the end (I8). */
