@@ -18,7 +18,7 @@ import { applyEvent, jobMonitor } from '../scheduler/applyEvent.ts'
 import type { AttemptUsed } from '../scheduler/transitionTask.ts'
 import { WriteJournal } from './writeJournal.ts'
 import { Lease } from './lease.ts'
-import { findTask, findTimeline } from '../db/tasks.ts'
+import { findTask, findTimeline, type TaskRow } from '../db/tasks.ts'
 import { EventStream } from './eventStream.ts'
 import type { JobProgress } from '../scheduler/jobProgress.ts'
 import { CLEANUP_RETRY_MS, cleanUpParts, cleanUpStep } from './cleanUp.ts'
@@ -29,6 +29,8 @@ import type { Sink } from '../storage/objectStore.ts'
 
 /** While a task waits for its next attempt: how often the monitor checks whether the job has ended. */
 const QUEUED_CHECK_MS = 2 * 60_000
+/** As often as a part reports. */
+const DIVIDED_READ_MS = 5000
 
 export class JobMonitor extends DurableObject<Env> {
   private readonly lease: Lease
@@ -37,6 +39,7 @@ export class JobMonitor extends DurableObject<Env> {
   private readonly progressSnapshot: ProgressSnapshot
   private readonly commitRunner: CommitRunner
   private readonly partsProgress = new PartsProgress()
+  private divided: { row: TaskRow; readAt: number } | null = null
   readonly listeners = new EventStream()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -102,14 +105,24 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** A part of this job reported its progress. */
   async partProgress(part: number, post: ProgressPost): Promise<void> {
-    const { state } = this.currentAttempt
-    const main = state === null || state.over ? null : await findTask(this.env.DB, state.task)
-    if (main?.state !== 'divided') return
     const now = Date.now()
+    const main = await this.readDivided(now)
+    if (main === null) return
     const whole = await this.partsProgress.update(this.env.DB, main, part, post, now)
     // The job may be about to end with the progress as it was (I4).
     if (!this.currentAttempt.isActive || now < (this.currentAttempt.state?.heldUntil ?? 0)) return
     this.listeners.sendProgress(await this.progressSnapshot.update(main.attempt, whole, now))
+  }
+
+  /** The task of this monitor while it is divided. Read at intervals: hundreds of parts report each few seconds. */
+  private async readDivided(now: number): Promise<TaskRow | null> {
+    const { state } = this.currentAttempt
+    if (state === null || state.over) return null
+    if (this.divided?.row.attempt !== state.attempt || now - this.divided.readAt >= DIVIDED_READ_MS) {
+      const row = await findTask(this.env.DB, state.task)
+      this.divided = row?.state === 'divided' ? { row, readAt: now } : null
+    }
+    return this.divided?.row ?? null
   }
 
   /** Whether an attempt may still write. */

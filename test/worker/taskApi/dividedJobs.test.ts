@@ -135,9 +135,14 @@ test('progress of parts is the progress of the job, and never decreases', async 
   await last.heartbeat({ transcoded: 0.9 })
   await rest.heartbeat({ transcoded: 0.6 })
   await expect.poll(percent).toBe(50)
-  // As a new attempt at the part reports it.
-  await last.heartbeat({ transcoded: 0.1 })
-  await rest.heartbeat({ transcoded: 0.6 })
+  // The slot of a lost part goes to the one that waits; the lost one begins anew.
+  advanceClock(60_000)
+  await last.alarm()
+  const chunk = await startNextAttempt()
+  expect(chunk.part).toBe(2)
+  await chunk.heartbeat()
+  await rest.heartbeat({ transcoded: 0.1, speed: 3 })
+  await expect.poll(async () => (await readStatus(id)).tcode_speed).toBe('3')
   expect(await percent()).toBe(50)
 })
 
