@@ -2,6 +2,7 @@
 // Not in charge of: how long chunks are (planDivision.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { seekOrigin } from '../streams/cut.ts'
+import { fitsInManifest } from './manifestSize.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
@@ -12,7 +13,7 @@ export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable
 }
 
 /** Every part stores its segments as they are. What is one file, or one continuous stream of packets, has one writer. */
-function ofOutputs({ packaging, extracts }: Plan): string | null {
+function ofOutputs({ packaging, extracts, durationSeconds }: Plan): string | null {
   if (packaging === null) return 'single files are made by one task; HLS and DASH can be divided'
   const renditions = packaging.renditions.filter(({ kind }) => kind === 'video')
   if (renditions.length === 0) return 'the job makes no video'
@@ -20,6 +21,8 @@ function ofOutputs({ packaging, extracts }: Plan): string | null {
   if (renditions.some(({ forms }) => forms.includes('smooth'))) return 'Smooth Streaming is made by one task'
   if (renditions.some(({ forms }) => forms.includes('ts')))
     return 'transport stream segments are made by one task; fragmented MP4 (CMAF) can be divided'
+  if (!fitsInManifest(packaging, durationSeconds))
+    return 'its DASH manifest would be too long: longer segments or fewer renditions make it shorter'
   for (const { video } of renditions) {
     const reason = video === null ? null : ofVideo(video)
     if (reason !== null) return reason

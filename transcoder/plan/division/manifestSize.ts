@@ -1,0 +1,23 @@
+// In charge of: whether the manifest of a divided job fits into one message to the task API.
+// Not in charge of: writing it (manifests/dash).
+import type { PackagingPlan } from '../model/plan.ts'
+import { toNumber } from '../../formats/rational.ts'
+
+/** Of the 8 Mi of `WrittenObject`: the rest is for what is not a list of segments. */
+const MAX_CHARACTERS = 7 * 1024 * 1024
+/** One segment without the name of its rendition: `<S>`, `<SegmentURL>`, the directory of the part, indentation. */
+const SEGMENT_CHARACTERS = 130
+
+/**
+ * The segments of several directories are listed one by one in DASH, where those of one directory need a few lines. HLS has
+ * a playlist for each rendition.
+ */
+export function fitsInManifest({ dash, renditions, segmentDuration }: PackagingPlan, seconds: number | null): boolean {
+  if (!dash || seconds === null) return true
+  const segments = Math.ceil(seconds / toNumber(segmentDuration))
+  const names = renditions
+    .filter(({ kind }) => kind === 'video')
+    // Each byte of a name may be escaped.
+    .reduce((sum, { directory }) => sum + SEGMENT_CHARACTERS + encodeURIComponent(directory).length, 0)
+  return segments * names <= MAX_CHARACTERS
+}
