@@ -3,7 +3,7 @@ import type { JobRead, ListedJob } from '#contract/api/answers.ts'
 import type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { channelText, estimateText, sourceText } from './describeEstimate.ts'
 import { stripControlCharacters } from '../cliErrors.ts'
-import { jobsAhead } from './progressState.ts'
+import { jobsAhead, partsOf } from './progressState.ts'
 import { table } from './table.ts'
 import { keyValueLines, wrap } from './terminal.ts'
 import { formatAgo, formatBitrate, formatBytes, formatDuration, formatTime } from './formatUnits.ts'
@@ -47,7 +47,7 @@ function stateLine(status: PublicStatus): string {
     return `${status.dry_run ? 'dry run ' : ''}done${seconds === null ? '' : ` in ${formatDuration(seconds)}`}`
   }
   const progress = `${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
-  return [progress, ...waitingLines(status)].join(', ')
+  return [progress, ...partsOf(status.chunks), ...waitingLines(status)].join(', ')
 }
 
 function waitingLines({ queue_position: ahead, failed_starts: starts, waiting_for: away }: PublicStatus): string[] {

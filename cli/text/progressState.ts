@@ -64,7 +64,7 @@ const phaseLabels: Readonly<Record<JobPhase, string>> = {
 }
 
 export function jobProgress(status: PublicStatus): ProgressState {
-  const { phase, tcode_progress, tcode_speed, xfer_progress, xfer_speed, eta_seconds } = status
+  const { phase, tcode_progress, tcode_speed, xfer_progress, xfer_speed, eta_seconds, chunks } = status
   const speed = Number(tcode_speed) > 0 ? [`${Number(tcode_speed).toFixed(1)}x`] : []
   const pace = Number(xfer_speed) > 0 ? [`${Number(xfer_speed).toFixed(1)} MB/s`] : []
   const log = [
@@ -75,6 +75,7 @@ export function jobProgress(status: PublicStatus): ProgressState {
     `${xfer_progress} %`,
     ...pace,
     phase,
+    ...partsOf(chunks),
     ...waiting(status),
   ].join('  ')
   if (phase === 'queued' || phase === 'starting' || phase === 'probing') {
@@ -84,10 +85,16 @@ export function jobProgress(status: PublicStatus): ProgressState {
   const facts = [
     percent(Number(tcode_progress) / 100),
     [`transfer ${xfer_progress.padStart(3)} %`, ...pace].join('  '),
+    ...partsOf(chunks),
     ...speed,
     ...(eta_seconds === null ? [] : [`${formatCountdown(eta_seconds)} left`]),
   ]
   return { label: phaseLabels[phase], fraction: Number(tcode_progress) / 100, facts, log }
+}
+
+/** Of a divided job. An earlier service sends no `chunks`. */
+export function partsOf(chunks: PublicStatus['chunks'] | undefined): string[] {
+  return chunks == null ? [] : [`${chunks.completed} of ${chunks.total} parts`]
 }
 
 function endLabel({ error, state }: PublicStatus): string {

@@ -48,6 +48,12 @@ describe('the progress line', () => {
     expect(renderProgress(jobProgress(running), 100, true)).toContain('12.3x  1:02:03 left')
   })
 
+  it('counts the parts of a divided job', () => {
+    const divided = { ...running, chunks: { total: 41, completed: 12, running: 3, map: '' } }
+    expect(renderProgress(jobProgress(divided), 120, true)).toContain('12 of 41 parts')
+    expect(describeJob(7, { status: divided, config: jobRead.config }, 120)).toContain('transfer 58 %, 12 of 41 parts')
+  })
+
   it('says what a job waits for', () => {
     const waiting = { ...running, phase: 'queued' as const, queue_position: 3 }
     expect(renderProgress(jobProgress(waiting), 79, true)).toBe('Queued  3 jobs ahead')

@@ -39,7 +39,13 @@ import {
 import { appended, refreshed } from '../../../web/src/api/pagedList.ts'
 import { eventReader } from '../../../web/src/api/sse.ts'
 import { rateOf, addSample, secondsLeft, type Sample } from '../../../web/src/transfers/rate.ts'
-import { formatBytes, formatDuration, describeProgress, formatTimeLeft } from '../../../web/src/text/format.ts'
+import {
+  formatBytes,
+  formatDuration,
+  describeParts,
+  describeProgress,
+  formatTimeLeft,
+} from '../../../web/src/text/format.ts'
 
 const codes = [...Object.keys(requestErrorStatus), ...Object.keys(jobErrorPolicies)]
 
@@ -476,6 +482,13 @@ test.for([
   [{ state: 'error', job_completed: true }, 'The job failed.'],
 ] as const)('the sentence shown for a job that is %j', ([change, sentence]) => {
   expect(describeProgress({ ...status, ...change })).toBe(sentence)
+})
+
+test('the parts of a divided job in words', () => {
+  const chunks = { total: 41, completed: 12, running: 3, map: '' }
+  expect(describeParts({ ...status, chunks })).toBe('12 of 41 done, 3 running')
+  expect(describeParts({ ...status, chunks: { ...chunks, running: 0 } })).toBe('12 of 41 done')
+  expect(describeParts({ ...status, chunks: null })).toBeNull()
 })
 
 describe('the built page', () => {

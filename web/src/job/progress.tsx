@@ -2,7 +2,15 @@
 import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { formatBytes, formatDuration, lastQuarter, describeProgress, jobStateOf } from '../text/format.ts'
+import {
+  formatBytes,
+  formatDuration,
+  lastQuarter,
+  describeParts,
+  describeProgress,
+  jobStateOf,
+} from '../text/format.ts'
+import { PartMap } from './partMap.tsx'
 import { Bar } from '../parts/progress.tsx'
 
 const known = (text: string | null): text is string => text !== null && !text.startsWith('-')
@@ -25,6 +33,7 @@ function figures(status: PublicStatus, now: number): [string, string][] {
       'Position in queue',
       over || before === null ? null : `${before + 1}${before >= MAX_QUEUE_POSITION ? ' or more' : ''}`,
     ],
+    ['Parts', over ? null : describeParts(status)],
     [
       over ? 'Processing time' : 'Running for',
       seconds === null ? null : formatDuration(over ? seconds : Math.round(seconds)),
@@ -77,6 +86,7 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
         <>
           <Bar label="Transcode" percent={transcoded} />
           <Bar label="Transfer" percent={Number(status.xfer_progress)} />
+          <PartMap chunks={status.chunks} />
         </>
       )}
       {tiles.length === 0 ? null : (

@@ -81,6 +81,12 @@ export function describeProgress(status: PublicStatus): string {
   return `${PHASE_LABELS[status.phase]}${left === null ? '.' : `, about ${formatDuration(left)} left.`}`
 }
 
+/** Of a divided job; null = it is not divided. */
+export function describeParts({ chunks }: PublicStatus): string | null {
+  if (chunks == null) return null
+  return `${chunks.completed} of ${chunks.total} done${chunks.running === 0 ? '' : `, ${chunks.running} running`}`
+}
+
 /** The last quarter reached, for announcements to screen readers: 0, 25, 50, 75, 100. */
 export const lastQuarter = (percent: number): number => Math.floor(percent / 25) * 25
 
