@@ -5,7 +5,7 @@ import { settings } from './env.ts'
 import { log } from './log.ts'
 import { jobFilesPrefix } from './storage/objectKeys.ts'
 import { applyEvent, webhookScheduler, taskMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
-import { parseTaskId } from '#contract/task/taskId.ts'
+import { parseTaskId } from '#contract/taskId.ts'
 import { FORGOTTEN_MS } from '#contract/task/registration.ts'
 import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
 import {

@@ -1,7 +1,7 @@
 // In charge of: a model of R2, as far as sinks and commits use it: multipart uploads, the objects of each job, and the
 // service's records.
 // Not in charge of: when it fails (workerModel.ts), which objects are allowed (invariants.ts).
-import { parseTaskId } from '#contract/task/taskId.ts'
+import { parseTaskId } from '#contract/taskId.ts'
 import type { Program } from './program.ts'
 import type { Service } from './workerModel.ts'
 

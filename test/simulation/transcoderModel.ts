@@ -3,7 +3,7 @@
 // Not in charge of: media.
 import type { JobError } from '#contract/errors.ts'
 import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
-import { MAIN_TASK, parseTaskId } from '#contract/task/taskId.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
 import type { JobShape } from './scenario.ts'

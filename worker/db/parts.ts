@@ -2,7 +2,7 @@
 // Not in charge of: what follows from their states (scheduler/partEffects.ts), the change of one task (tasks.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
-import { MAIN_TASK } from '#contract/task/taskId.ts'
+import { MAIN_TASK } from '#contract/taskId.ts'
 import { all, first } from './statement.ts'
 
 export interface PartRef {

@@ -4,7 +4,7 @@
 import { log } from '../log.ts'
 import { waitUntil } from 'cloudflare:workers'
 import { terminal, type TaskEvent } from '#contract/task/lifecycle.ts'
-import { MAIN_TASK, parseTaskId } from '#contract/task/taskId.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { transitionTask, type TransitionResult, type TransitionOptions } from './transitionTask.ts'
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'

@@ -12,7 +12,7 @@ import {
   type TaskDescription,
 } from '#contract/task/protocol.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/task/taskId.ts'
+import { parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
 import type { Job } from '../db/jobs.ts'
 import { settings } from '../env.ts'
 import { findTask, type TaskRow } from '../db/tasks.ts'
@@ -38,10 +38,7 @@ export async function planOf(db: D1Database, task: TaskRow): Promise<string | nu
 }
 
 /** What an attempt at a divided job has to do; empty for every other attempt. */
-export function describeDivision(
-  env: Env,
-  task: TaskRow,
-): Pick<TaskDescription, 'part' | 'assemble' | 'heartbeat_ms'> {
+export function describeDivision(env: Env, task: TaskRow): Pick<TaskDescription, 'part' | 'assemble' | 'heartbeat_ms'> {
   if (task.part !== null) {
     // Several heartbeats fit into a lease.
     const heartbeatMs = Math.min(PART_HEARTBEAT_MS, settings(env).leaseMs / HEARTBEATS_OF_A_LEASE)

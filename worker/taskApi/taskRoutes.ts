@@ -27,7 +27,7 @@ import {
   type UploadReply,
 } from '#contract/task/protocol.ts'
 import { terminal } from '#contract/task/lifecycle.ts'
-import { parseTaskId } from '#contract/task/taskId.ts'
+import { parseTaskId } from '#contract/taskId.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { deleteCommitRecord } from '../monitor/commitOutputs.ts'
 import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../storage/jobErrorMapping.ts'

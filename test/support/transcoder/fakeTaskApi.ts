@@ -31,7 +31,7 @@ import {
   type TaskDescription,
 } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
-import { MAIN_TASK, partTaskNumber } from '#contract/task/taskId.ts'
+import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'

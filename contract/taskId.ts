@@ -1,5 +1,5 @@
 // In charge of: the names of tasks.
-// Not in charge of: what a task does (lifecycle.ts).
+// Not in charge of: what a task does (task/lifecycle.ts).
 
 /** The number of the task that each job has. The parts of a divided job have the next numbers. */
 export const MAIN_TASK = 0

@@ -2,7 +2,7 @@
 // Not in charge of: their names (contract/job/paths/outputNames.ts), which objects may be in them
 // (contract/task/allowedOutputs.ts).
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
-import { partTaskNumber } from '#contract/task/taskId.ts'
+import { partTaskNumber } from '#contract/taskId.ts'
 import type { Job } from '../db/jobs.ts'
 import { listPartStates } from '../db/parts.ts'
 
