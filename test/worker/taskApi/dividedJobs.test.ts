@@ -6,10 +6,12 @@ import { expect, test } from 'vitest'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { MAIN_TASK, taskIdOf } from '#contract/taskId.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
+import { findTask } from '../../../worker/db/tasks.ts'
+import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
-import type { FakeAttempt } from '../support/fakeTranscoder.ts'
+import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, readStatus, startJob, startNextAttempt } from '../support/jobFixture.ts'
 import { taskPlan } from '../support/taskPlan.ts'
 
@@ -106,6 +108,11 @@ test('a divided job: parts get the plan and each other’s records, and the last
   await last.alarm()
   expect(await (await rest.taskApi('GET', '/parts/0')).json()).toEqual(record)
 
+  const row = await findTask(env.DB, main.run.task_id)
+  const half = { ...noProgress, transcoded: 0.5 }
+  // Its memory was lost after the first part was delivered.
+  const whole = await new PartsProgress().update(env.DB, row!, 1, half, Date.now())
+  expect(whole.transcoded).toBeCloseTo((1 + 0.5) / PARTS)
   const chunk = await startNextAttempt()
   expect(chunk.part).toBe(2)
   await storeSegment(rest)
@@ -130,13 +137,39 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect(await stored(main.job)).toHaveLength(5)
 })
 
+/** Follows the job; the result reads until progress of a half or more. */
+async function followProgress(id: number): Promise<() => Promise<unknown>> {
+  const answer = await apiRequest(`/api/v0/job/${id}/events`, { headers: { accept: 'text/event-stream' } })
+  const reader = answer.body!.getReader()
+  let text = ''
+  return async () => {
+    for (;;) {
+      const found = /^event: progress\ndata: (.*"tcode_progress":"[5-9]\d".*)$/m.exec(text)?.[1]
+      if (found !== undefined) {
+        await reader.cancel()
+        return JSON.parse(found)
+      }
+      const { value, done } = await reader.read()
+      if (done) throw new Error(text)
+      text += new TextDecoder().decode(value)
+    }
+  }
+}
+
 test('progress of parts is the progress of the job, and never decreases', async () => {
   const { id, parts } = await startDivided()
   const [last, rest] = parts
   const percent = async () => Number((await readStatus(id)).tcode_progress)
+  const events = await followProgress(id)
+  advanceClock(20_000)
   await last.heartbeat({ transcoded: 0.9 })
   await rest.heartbeat({ transcoded: 0.6 })
   await expect.poll(percent).toBe(50)
+  // Half of the work took 20 s.
+  const { eta_seconds: left } = await readStatus(id)
+  expect(left).toBeGreaterThanOrEqual(20)
+  expect(left).toBeLessThan(60)
+  expect(await events()).toMatchObject({ phase: 'transcoding', attempt: 1, tcode_progress: '50' })
   // The slot of a lost part goes to the one that waits; the lost one begins anew.
   advanceClock(60_000)
   await last.alarm()
