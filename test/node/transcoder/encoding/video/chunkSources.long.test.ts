@@ -60,6 +60,23 @@ describe.each<{ name: string; file: string; source: Parameters<typeof make>[1]; 
     file: 'hevc.mp4',
     source: { coding: [...X265, '-x265-params', 'keyint=75:open-gop=1:log-level=error'] },
   },
+  {
+    name: 'intra refresh',
+    file: 'refresh.mp4',
+    source: { coding: [...X264, '-x264-params', 'intra-refresh=1:keyint=60'] },
+  },
+  {
+    name: 'intra refresh in Matroska',
+    file: 'refresh.mkv',
+    source: { coding: [...X264, '-x264-params', 'intra-refresh=1:keyint=100'] },
+  },
+  {
+    name: 'fragments',
+    file: 'fragments.mp4',
+    source: { coding: [...X264, '-g', '50', '-movflags', '+frag_keyframe+empty_moov'] },
+  },
+  { name: 'Matroska without an index', file: 'live.mkv', source: { coding: [...X264, '-g', '50', '-live', '1'] } },
+  { name: 'an edit list', file: 'edits.mp4', source: { coding: [...X264, '-g', '50', '-output_ts_offset', '1.234'] } },
   { name: '59.94', file: 'fast.mp4', source: { rate: '60000/1001' }, job: BOTH_RATES },
   { name: 'a variable frame rate', file: 'vfr.mp4', source: DROPPED },
   {
