@@ -17,6 +17,7 @@ import type { Plan } from '../plan/model/plan.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { extractPipes, plannedPipes } from '../plan/model/plannedPipes.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
+import { secondsBeforePart } from '../plan/model/partFrames.ts'
 import { applyCut } from '../plan/streams/cut.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
@@ -95,6 +96,7 @@ export async function transcode(
     media: known,
     plan,
     startSeconds: timing.startSeconds,
+    secondsBefore: secondsBeforePart(plan),
     begunWithin: begunWithin(beginning, known),
     limit: spec.maxSourceErrors,
     onExceeded: (error) => controller.abort(error),

@@ -145,9 +145,9 @@ export class Segmenter implements StoredSegments {
     return this.#bytes
   }
 
-  /** True while the encoder waits for transfers. */
+  /** True while the encoder waits for transfers, or its streams for another part of the job. */
   get isBlocked(): boolean {
-    return this.#uploads.isFull
+    return this.#uploads.isFull || (this.#videoEnd !== null && this.#videoRenditions.length === 0)
   }
 
   /** Called after ffmpeg ended successfully. Throws output_incomplete. */

@@ -34,6 +34,11 @@ export interface DamageMonitorOptions {
   plan: DecodedPlan
   /** The time in the source at which the outputs begin. */
   startSeconds: number
+  /**
+   * Of a chunk: seconds of the outputs before it. What is decoded before its first frame lacks the frames to which it
+   * refers; its real errors are those of the chunk before.
+   */
+  secondsBefore?: number
   /** Indexes of streams that begin within a frame or a group of pictures (streamBeginning.ts). */
   begunWithin?: ReadonlySet<number>
   /** Number of errors with which the job still succeeds; null = any number. */
@@ -107,7 +112,11 @@ export class DamageMonitor {
     this.#silences.clear()
     this.#contexts.clear()
     this.#seenPackets.clear()
-    this.#position = { seconds: 0, speed: 0, at: this.#now() }
+    this.#position = { seconds: this.#secondsBefore, speed: 0, at: this.#now() }
+  }
+
+  get #secondsBefore(): number {
+    return this.#options.secondsBefore ?? 0
   }
 
   /** Processes one line of ffmpeg. Returns whether it may explain a failure. */
@@ -124,8 +133,9 @@ export class DamageMonitor {
   }
 
   onProgress({ outSeconds, speed }: { outSeconds: number; speed: number | null }): void {
-    this.#assignTimes(outSeconds)
-    this.#position = { seconds: outSeconds, speed: speed ?? 0, at: this.#now() }
+    const reached = this.#secondsBefore + outSeconds
+    this.#assignTimes(reached)
+    this.#position = { seconds: reached, speed: speed ?? 0, at: this.#now() }
     const { limit } = this.#options
     if (limit === null || this.#hasExceeded) return
     const end = this.#endOf(null) - EDGE_SECONDS
@@ -209,6 +219,7 @@ export class DamageMonitor {
       return
     }
     const ticks = damage.kind === 'packet' ? damage.ticks : null
+    if (this.#isBeforeChunk(ticks)) return
     const name = `${stream} ${ticks}`
     const known = this.#seenPackets.get(name)
     if (known !== undefined) {
@@ -232,6 +243,12 @@ export class DamageMonitor {
       this.#events.push(unplaced)
       this.#unplaced.push({ event: unplaced, at: this.#now() })
     }
+  }
+
+  #isBeforeChunk(ticks: number | null): boolean {
+    if (this.#secondsBefore === 0) return false
+    if (ticks === null) return this.#position.seconds === this.#secondsBefore
+    return ticks / TICKS_PER_SECOND - this.#options.startSeconds < this.#secondsBefore
   }
 
   /**

@@ -19,7 +19,6 @@ import { LOG_MS } from '../reportFailure.ts'
 import { dividedPlan, requirePlannedBuild } from '../taskPlan.ts'
 import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
-import { damageOfChunk } from './chunkDamage.ts'
 import { lastVideo } from './lastVideo.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
@@ -66,7 +65,7 @@ async function recordOf(open: OpenTask, whole: Plan, part: PartPlan, made: Trans
   if (part.kind === 'chunk') {
     // One rendition has one header: that of the first chunk stands for all.
     const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
-    const facts: PartFacts = { probed, damage: damageOfChunk(damage, whole, part), warnings }
+    const facts: PartFacts = { probed, damage, warnings }
     return chunkRecordOf(segments, whole, part.chunk, facts)
   }
   return restRecordOf(segments, whole, {

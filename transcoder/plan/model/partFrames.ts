@@ -32,3 +32,8 @@ export function secondsOfPart({ part, packaging, durationSeconds }: Plan): numbe
   if (part.to !== null) return (part.to - part.from) * segment
   return durationSeconds === null ? null : Math.max(0, durationSeconds - part.from * segment)
 }
+
+/** Seconds of output before those that this plan's task makes. */
+export function secondsBeforePart({ part, packaging }: PartOfPlan): number {
+  return part?.kind !== 'chunk' || packaging == null ? 0 : part.from * toNumber(packaging.segmentDuration)
+}

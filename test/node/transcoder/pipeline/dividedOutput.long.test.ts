@@ -1,0 +1,83 @@
+// In charge of: what only the rest of a divided job makes, and jobs with several rates: the same as from one task.
+// Not in charge of: a plain divided job (dividedOutput.test.ts).
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
+import { ffmpeg, makeClip, sharedClip } from '../../../support/media/media.ts'
+import { cueAtSeconds, makeCueClip } from '../../../support/mpegts/cueClips.ts'
+import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
+import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
+import { compareDivision, type ComparedDivision } from '../../../support/transcoder/comparedDivision.ts'
+import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
+
+const fixture = await useAttemptFixture()
+const path = (name: string): string => join(fixture.directory, name)
+const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_output_dash: true } as const
+
+const task = (changes: Partial<JobConfig>, bitrates = [300]) => segmentedTask({ ...CMAF, ...changes }, bitrates)
+
+/** The encoded video differs, and with it what states its size; all else is the same. */
+function expectSame({ alone, divided, onlyAlone, onlyDivided, different }: ComparedDivision): void {
+  expect(alone.problems).toEqual([])
+  expect(divided.problems).toEqual([])
+  expect([onlyAlone, onlyDivided]).toEqual([[], []])
+  const ofVideo = /video_\d.*\.(mp4|m4s)$|iframes\.m3u8$|master\.m3u8$|manifest\.mpd$|job\.json$/
+  expect(different.filter((name) => !ofVideo.test(name))).toEqual([])
+  expect(divided.finished?.usage).toEqual(alone.finished?.usage)
+  expect(divided.finished?.warnings).toEqual(alone.finished?.warnings)
+}
+
+test('captions in the video, and thumbnails', async (context) => {
+  const source = await readFile(sharedClip(context, 'multi-channel-608-captions.ts'))
+  const of = task({ closed_captions: true, thumbnails: true, audioProfiles: [] })
+  const compared = await compareDivision(fixture, of, { source, chunks: [0, 1] })
+  expectSame(compared)
+  expect([...compared.divided.objects.keys()].filter((name) => name.includes('captions/CC1'))).not.toEqual([])
+  expect(compared.divided.objects.has('out/thumbnails/poster.jpg')).toBe(true)
+})
+
+test('audio files', async () => {
+  const source = await makeSourceClip(fixture, 7)
+  const compared = await compareDivision(fixture, task({ audio_output_path: 'sound' }), { source, chunks: [0, 1, 2] })
+  expectSame(compared)
+  expect(compared.divided.objects.has('sound/clip_audio_0.m4a')).toBe(true)
+})
+
+test('text subtitles of the source', async () => {
+  await makeClip(path('clip.mp4'), { seconds: 7, audio: [1] })
+  await writeFile(path('en.srt'), '1\n00:00:01,000 --> 00:00:03,500\nFirst\n\n2\n00:00:05,000 --> 00:00:06,000\nLast\n')
+  await ffmpeg(['-i', path('clip.mp4'), '-i', path('en.srt'), '-c', 'copy', '-c:s', 'srt', path('text.mkv')])
+  const source = await readFile(path('text.mkv'))
+  const compared = await compareDivision(fixture, task({}), { source, chunks: [0, 1, 2] })
+  expectSame(compared)
+  expect([...compared.divided.objects.keys()].filter((name) => name.includes('captions/sub_0'))).not.toEqual([])
+})
+
+test('cues of the source, at which segments end', async () => {
+  const cues = [
+    cueAtSeconds(1, spliceInsert({ eventId: 1, out: true, pts: 3 * 90_000 })),
+    cueAtSeconds(4, spliceInsert({ eventId: 2, out: false, pts: 5 * 90_000 })),
+  ]
+  const flags = ['-g', '50', '-bf', '2', '-f', 'mpegts']
+  const source = await makeCueClip(path('cues.ts'), { seconds: 8, audio: [1], flags }, cues)
+  const compared = await compareDivision(fixture, task({ scte35_passthough: true }), { source, chunks: [0, 2] })
+  expectSame(compared)
+  const playlist = compared.divided.objects.get('out/video_0/playlist.m3u8')!.toString()
+  expect(playlist).toMatch(/EXT-X-DATERANGE/)
+})
+
+test('a part of the source, and video alone', async () => {
+  const source = await makeSourceClip(fixture, 12)
+  const of = task({ start_seconds: 2.2, end_seconds: 9.7, audioProfiles: [] })
+  expectSame(await compareDivision(fixture, of, { source, chunks: [0, 2] }))
+})
+
+test('frame rates that differ between renditions', async () => {
+  const source = await makeSourceClip(fixture, 9)
+  const of = task({}, [300, 200])
+  const [first, second] = of.config.videoProfiles
+  of.config.videoProfiles = [first!, { ...second!, frame_rate: 12.5 } as never]
+  expectSame(await compareDivision(fixture, of, { source, chunks: [0, 1, 3] }))
+})

@@ -1,0 +1,70 @@
+// In charge of: one job made twice, by one task and divided, and what differs between them.
+// Not in charge of: expectations.
+import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
+import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { runRequest, type AttemptFixture } from './attemptFixture.ts'
+import { runDividedJob } from './dividedJob.ts'
+import { FakeTaskApi } from './fakeTaskApi.ts'
+import { storedObjects } from './segmentedTask.ts'
+
+interface Made {
+  objects: Map<string, Buffer>
+  finished: FinishPost | null
+  problems: unknown[]
+}
+
+/** The directories of attempts, of one task and of parts. */
+const OWN = /\bj-1(?:-\d+)+\b/g
+
+async function made(bytes: Buffer, captions: Buffer[], run: (taskApi: FakeTaskApi) => Promise<void>): Promise<Made> {
+  const taskApi = await new FakeTaskApi({ bytes }).start()
+  taskApi.captions = captions
+  try {
+    await run(taskApi)
+    const objects = taskApi.finished === null ? new Map<string, Buffer>() : storedObjects(taskApi)
+    return { objects, finished: taskApi.finished, problems: [...taskApi.fails, ...taskApi.breaches] }
+  } finally {
+    await taskApi.stop()
+  }
+}
+
+export interface ComparedDivision {
+  alone: Made
+  divided: Made
+  /** Objects that only one of them has, without the names of directories of attempts. */
+  onlyAlone: string[]
+  onlyDivided: string[]
+  /** Objects with other bytes. */
+  different: string[]
+}
+
+export async function compareDivision(
+  fixture: AttemptFixture,
+  task: TaskDescription,
+  { source, chunks, captions = [] }: { source: Buffer; chunks: number[]; captions?: Buffer[] },
+): Promise<ComparedDivision> {
+  const alone = await made(source, captions, async (taskApi) => {
+    taskApi.task = task
+    await runTask(runRequest(taskApi), fixture.context())
+  })
+  const divided = await made(source, captions, (taskApi) => runDividedJob(fixture, taskApi, task, { chunks }))
+  const [one, other] = [alone, divided].map(({ objects }) => renamed(objects))
+  const names = (objects: ReadonlyMap<string, Buffer>): string[] => [...objects.keys()].toSorted()
+  return {
+    alone,
+    divided,
+    onlyAlone: names(one!).filter((path) => !other!.has(path)),
+    onlyDivided: names(other!).filter((path) => !one!.has(path)),
+    different: names(one!).filter((path) => other!.get(path)?.equals(one!.get(path)!) === false),
+  }
+}
+
+function renamed(objects: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
+  const isText = (path: string): boolean => /\.(m3u8|mpd|vtt|json)$/.test(path)
+  return new Map(
+    [...objects].map(([path, bytes]) => [
+      path.replaceAll(OWN, 'own'),
+      isText(path) ? Buffer.from(bytes.toString().replaceAll(OWN, 'own')) : bytes,
+    ]),
+  )
+}
