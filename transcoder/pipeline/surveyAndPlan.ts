@@ -39,7 +39,9 @@ export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
 
 async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
   const maxParts = open.task.accepts?.parts ?? null
-  return withDivision(open.spec, plan, used, { seekable: await isSeekable(open), maxParts })
+  // A joined source has no bytes of its own, and each part would have to copy what is read in order.
+  const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
+  return withDivision(open.spec, plan, used, { seekable, maxParts })
 }
 
 export function reportSource(

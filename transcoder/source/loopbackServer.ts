@@ -27,6 +27,7 @@ export interface HeldAddress {
 export class LoopbackServer {
   readonly #server: Server
   #reader: SourceReader
+  #isCopied = false
   readonly #createReader: (input: FetchRange, options: SourceReaderOptions) => SourceReader
   readonly #options: SourceReaderOptions
   readonly #path: string
@@ -92,8 +93,14 @@ export class LoopbackServer {
     return { url: `${this.url}${name}`, release: resolve }
   }
 
+  /** The source was first brought to this disk: every other attempt would have to do the same. */
+  get isCopied(): boolean {
+    return this.#isCopied
+  }
+
   /** From now on serves another source, made from the first one, at the same address. No reader may be active. */
   async replaceSource(input: FetchRange): Promise<void> {
+    this.#isCopied = true
     await this.#reader.close()
     // The new source is on the disk already and needs no cache.
     const { cacheFile: _, ...options } = this.#options

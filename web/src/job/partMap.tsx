@@ -9,7 +9,7 @@ export function PartMap({ chunks }: Pick<PublicStatus, 'chunks'>) {
   if (chunks == null) return null
   return (
     <div class="part-map" aria-hidden="true">
-      {[...chunks.map].map((letter, part) => (
+      {chunks.map.split('').map((letter, part) => (
         <i key={part} class={CELL_CLASSES[letter] ?? ''} />
       ))}
     </div>
