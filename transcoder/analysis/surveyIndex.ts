@@ -32,8 +32,7 @@ export async function surveyIndex(
   const { size, ranges } = await source.open()
   if (!ranges || size === null) return null
   try {
-    const index = await readIndex(source, size, signal)
-    const samples = index === null ? null : readSampleList(index, MAX_FRAMES)
+    const samples = await readIndexedSamples(source, size, signal)
     if (samples === null || !isWorthwhile(samples, size)) return null
     return await surveyOf(source, samples, startSeconds, signal)
   } catch (error) {
@@ -43,7 +42,21 @@ export async function surveyIndex(
   }
 }
 
-async function readIndex(source: Source, size: number, signal: AbortSignal): Promise<Uint8Array | null> {
+/** Throws FormatError or RangeError for a damaged index. */
+export async function readIndexedSamples(
+  source: Pick<LoopbackServer, 'readRange'>,
+  size: number,
+  signal: AbortSignal,
+): Promise<SampleList | null> {
+  const index = await readIndex(source, size, signal)
+  return index === null ? null : readSampleList(index, MAX_FRAMES)
+}
+
+async function readIndex(
+  source: Pick<LoopbackServer, 'readRange'>,
+  size: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | null> {
   let at = 0
   for (let box = 0; box < MAX_BOXES && at + 8 <= size; box++) {
     const header = await source.readRange(at, 16, signal)

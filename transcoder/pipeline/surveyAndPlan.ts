@@ -3,6 +3,8 @@
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { measureSource } from '../analysis/measureSource.ts'
+import { sourceBytes } from '../analysis/rate/sourceBytes.ts'
+import { withRateFactors } from '../analysis/rate/sampleRates.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
@@ -41,7 +43,22 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Pla
   const maxParts = open.task.accepts?.parts ?? null
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  return withDivision(open.spec, plan, used, { seekable, maxParts })
+  const planned = withDivision(open.spec, plan, used, { seekable, maxParts })
+  return open.task.kind === 'plan' ? planned : withRates(open, planned)
+}
+
+/** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
+function withRates({ attempt, probed }: OpenTask, plan: Plan): Promise<Plan> {
+  const { engine, settings, workspace, controller, loopback, log } = attempt
+  return withRateFactors(engine, plan, {
+    url: loopback.url,
+    cwd: workspace.cwd,
+    signal: controller.signal,
+    threads: settings.threads,
+    cores: settings.machine.vcpus,
+    log,
+    sourceBytes: (seconds) => sourceBytes(loopback, probed, { plan, seconds }, controller.signal),
+  })
 }
 
 export function reportSource(

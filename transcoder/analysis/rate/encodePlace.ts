@@ -1,0 +1,52 @@
+// In charge of: encoding a few GOPs of a source as a chunk would, and counting their bits.
+// Not in charge of: which GOPs, and what follows (findRateFactors.ts), the plan (plan/division/samplePlan.ts).
+import type { Readable } from 'node:stream'
+import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
+import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms } from '../../ffmpeg/run.ts'
+import { BoxReader } from '../../formats/mp4/boxReader.ts'
+import { ffmpegArgs } from '../../plan/argv/ffmpegArgs.ts'
+import type { RatePlace } from '../../plan/division/rateSampling.ts'
+import type { Plan } from '../../plan/model/plan.ts'
+import { plannedPipes } from '../../plan/model/plannedPipes.ts'
+
+export interface SampleOptions {
+  cwd: string
+  signal: AbortSignal
+  threads: number
+  cores: number
+}
+
+/** Bits of the place's counted GOPs, for each rendition of the sample's plan; null = it has not all of them. */
+export async function encodePlace(
+  engine: FfmpegPrograms,
+  url: string,
+  sample: Plan,
+  { from, counted, to }: RatePlace,
+  { threads, cores, ...places }: SampleOptions,
+): Promise<number[] | null> {
+  const gops: number[][] = plannedPipes(sample).map(() => [])
+  const args = ffmpegArgs(sample, {
+    input: url,
+    inputFlags: inputFlags(url),
+    seekable: true,
+    outputs: gops.map((_gop, index) => `pipe:${FIRST_PIPE_FD + index}`),
+    threads,
+    cores,
+  })
+  const { ended, code } = await runFfmpeg(engine, args, {
+    ...places,
+    purpose: 'sample the bitrate',
+    pipeReaders: gops.map((sizes) => (stream) => readGops(stream, sizes)),
+    limits: { cpuSeconds: 0 },
+  })
+  places.signal.throwIfAborted()
+  if (ended !== 'exit' || code !== 0 || gops.some(({ length }) => length < to - from)) return null
+  return gops.map((sizes) => 8 * sizes.slice(counted - from).reduce((sum, bytes) => sum + bytes, 0))
+}
+
+/** Each fragment is one GOP. */
+async function readGops(stream: Readable, sizes: number[]): Promise<void> {
+  const boxes = new BoxReader()
+  for await (const chunk of stream)
+    for (const event of boxes.push(chunk)) if (event.kind === 'mdat') sizes.push(event.bytes)
+}
