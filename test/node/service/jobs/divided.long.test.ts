@@ -126,6 +126,16 @@ test('a divided job has the frames, times and samples of one task', async () => 
   await nothingLeft(status)
 })
 
+test('with an average bitrate, which is found from samples first', async () => {
+  const profiles = { videoProfiles: [{ output: '', width: 320, height: 180, video_bitrate: 400 }] }
+  const whole = await decodeOutputs(await service.run(job(profiles)))
+  const status = await service.run(divided(profiles))
+  const parts = await decodeOutputs(status)
+  for (const [path, { video, audio }] of Object.entries(parts))
+    expect({ path, video, audio }).toEqual({ path, video: whole[path]!.video, audio: whole[path]!.audio })
+  await nothingLeft(status)
+})
+
 test('killed transcoders cost no frame, and the segments have the same bytes', async () => {
   const id = await service.create(divided())
   for (let kills = 0; kills < 3; kills += 1) {
