@@ -52,7 +52,14 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players acro
         ],
       }),
     )
+  })
+
+  const addressOf = (path: string): string => made.outputs.find((output) => output.path === `show/${path}`)!.url!
+
+  test('three chunks are in three directories', async () => {
     expect(made).toMatchObject({ state: 'ready', error: null })
+    const manifest = await (await fetch(addressOf('manifest.mpd'))).text()
+    expect(new Set(manifest.match(/(?<=<SegmentURL media="high\/)[^/]+/g)).size).toBe(3)
   })
 
   const cases: [PlayerName, path: string][] = [
@@ -62,8 +69,7 @@ describe.skipIf(skipSuite(chromium === null ? NO_CHROMIUM : null))('players acro
     ['dash', 'manifest.mpd'],
   ]
   test.each(cases)('%s plays %s', async (player, path) => {
-    const address = made.outputs.find((output) => output.path === `show/${path}`)?.url
-    const played = await browser.play(player, address!, 1)
+    const played = await browser.play(player, addressOf(path), 1)
     expect(played.trouble).toEqual([])
     expect(played.errors).toEqual([])
     expect(played.ended).toBe(true)
