@@ -18,6 +18,8 @@ export interface Planted {
 
 const lifecycle = 'contract/task/lifecycle.ts'
 const tasks = 'worker/db/tasks.ts'
+const parts = 'worker/db/parts.ts'
+const monitor = 'worker/monitor/jobMonitor.ts'
 
 export const PLANTED: readonly Planted[] = [
   {
@@ -41,12 +43,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'cancel beats the commit',
     file: lifecycle,
     find: `if (lifecycle.state === 'committing') return refuseTransition('impossible')
-      return acceptTransition(
-        lifecycle,
-        { state: 'cancelled' },`,
-    replaceWith: `return acceptTransition(
-        lifecycle,
-        { state: 'cancelled' },`,
+      return acceptTransition(lifecycle, { state: 'cancelled' },`,
+    replaceWith: `return acceptTransition(lifecycle, { state: 'cancelled' },`,
     seeds: 5000,
     finds: /I9/,
   },
@@ -93,8 +91,10 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'finish is taken from a task that is not running',
     file: lifecycle,
-    find: `return lifecycle.state === 'running' && lifecycle.kind === 'transcode'`,
-    replaceWith: `return lifecycle.kind === 'transcode'`,
+    find: `return lifecycle.state === 'running' && lifecycle.kind === 'transcode'
+        ? acceptTransition(lifecycle, { state: 'committing' }`,
+    replaceWith: `return lifecycle.kind === 'transcode'
+        ? acceptTransition(lifecycle, { state: 'committing' }`,
     seeds: 1000,
     finds: /I/,
   },
@@ -111,7 +111,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a permanent error is tried again',
     file: lifecycle,
-    find: `? acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', 'clean_up', 'schedule'], event.error)`,
+    find: `? fail(lifecycle, event.error)`,
     replaceWith: `? acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null)`,
     seeds: 500,
     finds: /I13/,
@@ -451,6 +451,122 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/db/usage.ts',
     find: 'FROM json_each(?3) WHERE changes() > 0',
     replaceWith: 'FROM json_each(?3) WHERE TRUE',
+    seeds: 1000,
+    finds: /model and SQL differ/,
+    sql: true,
+  },
+  {
+    name: 'a divided job keeps the slot of its main task',
+    file: lifecycle,
+    find: `            'release_slot',
+            'insert_parts',`,
+    replaceWith: `            'insert_parts',`,
+    seeds: 100,
+    finds: /I3 .*slots/,
+  },
+  {
+    name: 'nobody notices that all parts are completed',
+    file: parts,
+    find: `return row.completed === row.parts ? { type: 'parts_done' } : null`,
+    replaceWith: `return null`,
+    seeds: 100,
+    finds: /I19 .*settled/,
+  },
+  {
+    name: 'parts are put together while one is missing',
+    file: parts,
+    find: `row.completed === row.parts ?`,
+    replaceWith: `row.completed >= row.parts - 1 ?`,
+    seeds: 100,
+    finds: /I19 .*parts_done/,
+  },
+  {
+    name: 'a part that failed for good does not end its job',
+    file: parts,
+    find: `if (row.failed > 0)`,
+    replaceWith: `if (row.failed > row.parts)`,
+    seeds: 500,
+    finds: /I19 .*settled/,
+  },
+  {
+    name: 'the end of a job leaves its parts running',
+    file: 'worker/scheduler/partEffects.ts',
+    find: `await apply(env, { id: part.id, jobId: part.job_id }, { type: 'cancel' })`,
+    replaceWith: `void [env, apply]`,
+    seeds: 500,
+    finds: /I1 .*still|I3 /,
+  },
+  {
+    name: 'a repeated delivery removes the record of its part',
+    file: lifecycle,
+    find: `(event.type === 'delivered' && lifecycle.kind === 'part' && lifecycle.state === 'completed') ||`,
+    replaceWith: '',
+    seeds: 1000,
+    finds: /I19 .*record/,
+  },
+  {
+    name: 'what a part stored is removed before its job is committed',
+    file: monitor,
+    find: 'if (main !== task && main !== null && !terminal[main.state]) return',
+    replaceWith: 'if (main === undefined) return',
+    seeds: 500,
+    finds: /I/,
+  },
+  {
+    name: 'what a part delivered stays when its job fails',
+    file: monitor,
+    find: `main?.state === 'completed' && task?.state === 'completed' ? task.attempt : null`,
+    replaceWith: `task?.state === 'completed' ? task.attempt : null`,
+    seeds: 500,
+    finds: /I8 .*left/,
+  },
+  {
+    name: 'what lost attempts at a part stored stays when its job is completed',
+    file: monitor,
+    find: `main?.state === 'completed' && task?.state === 'completed' ? task.attempt : null`,
+    replaceWith: `main?.state === 'completed' && task?.state === 'completed' ? (main === task ? task.attempt : 0) : null`,
+    seeds: 1000,
+    finds: /I8 .*left/,
+  },
+  {
+    name: 'the records of parts stay',
+    file: monitor,
+    find: `if (isMain && state.over?.tries === 0)`,
+    replaceWith: `if (isMain && (task?.parts ?? 0) === 0 && state.over?.tries === 0)`,
+    seeds: 200,
+    finds: /I8 .*part-/,
+  },
+  {
+    name: 'the progress of parts goes on while their job is about to end',
+    file: monitor,
+    find: `if (!this.currentAttempt.isActive || now < (this.currentAttempt.state?.heldUntil ?? 0)) return`,
+    replaceWith: '',
+    from: 2400,
+    seeds: 300,
+    finds: /I4/,
+  },
+  {
+    name: 'a part counts as a job in the usage',
+    file: 'worker/usage/transitionUsage.ts',
+    find: `terminal[next.state] && task.main === null`,
+    replaceWith: `terminal[next.state]`,
+    seeds: 100,
+    finds: /I18/,
+  },
+  {
+    name: 'SQL: the parts of a job that ended stay in the queue',
+    file: parts,
+    find: `WHERE main = ?1 AND state = 'queued'`,
+    replaceWith: `WHERE main = ?1 AND state = 'starting'`,
+    seeds: 200,
+    finds: /model and SQL differ/,
+    sql: true,
+  },
+  {
+    name: 'SQL: a job that is nearly done does not come first',
+    file: tasks,
+    find: `SUM(part.state <> 'completed') AS unfinished`,
+    replaceWith: `SUM(part.state = 'completed') AS unfinished`,
     seeds: 1000,
     finds: /model and SQL differ/,
     sql: true,

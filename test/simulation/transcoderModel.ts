@@ -250,20 +250,25 @@ export class Transcoder {
     yield* this.#ask(run, life, (program) => this.#service.divide(program, run.id, run.attempt, parts))
   }
 
-  /** The rest of the outputs needs the end of the last chunk, which another part makes. */
   *#deliver(run: Run, life: number, part: number, made: Made): Process {
     const { id, attempt } = run
-    for (let tries = 0; part === REST && tries < RECORD_TRIES; tries++) {
-      const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, LAST_CHUNK))
-      if (last !== 'missing') break
-      yield* this.#wait(life, BEAT_MS)
-      // It gives the part back, since its slot may be the only one.
-      if (tries === RECORD_TRIES - 1) run.halted ??= 'returned'
-      this.#heed(run)
-    }
+    if (part === REST) yield* this.#awaitLastChunk(run, life)
     run.ending = true
     const record = { part, attempt, ...made }
     yield* this.#ask(run, life, (program) => this.#service.deliver(program, id, attempt, record, DONE))
+  }
+
+  /** The rest of the outputs needs its end. It gives the part back in the end, since its slot may be the only one. */
+  *#awaitLastChunk(run: Run, life: number): Process {
+    const { id, attempt } = run
+    for (let tries = 0; tries < RECORD_TRIES; tries++) {
+      const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, LAST_CHUNK))
+      if (last !== 'missing') return
+      yield* this.#wait(life, BEAT_MS)
+      this.#heed(run)
+    }
+    run.halted ??= 'returned'
+    this.#heed(run)
   }
 
   *#assemble(run: Run, life: number, shape: JobShape, parts: number): Process {
