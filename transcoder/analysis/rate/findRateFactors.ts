@@ -34,8 +34,12 @@ const FIRST_PLACES = 8
 const FIRST_STEPS = 3
 /** Places between two corrections of the factor. */
 const BATCH = 8
-/** Four minutes of video, of the longest film as well. */
-const MAX_PLACES = 120
+/**
+ * A sixteenth of the video, but two to four minutes: the sampling is the work of one task, for which the chunks wait. A
+ * video of two minutes is sampled completely.
+ */
+const SHARE = 1 / 16
+const MAX_PLACES = { least: 60, most: 120 }
 /** The sampling ends at this standard error, but not before this many places, because the first few may be alike. */
 const GOOD_ERROR = 0.008
 const LEAST_PLACES = 24
@@ -55,6 +59,7 @@ export async function findRateFactors(
 ): Promise<FoundFactors | null> {
   const places = ratePlaces(seconds, gopSeconds)
   const placeSeconds = placeGops(gopSeconds) * gopSeconds
+  const most = Math.round(Math.min(MAX_PLACES.most, Math.max(MAX_PLACES.least, places.length * SHARE)))
   const samples = targets.map(() => new RateSamples(places.length, sourceBytes))
   const wanted = targets.map(({ kbps }) => kbps * 1000 * placeSeconds)
   let factors = targets.map(({ codec }) => FIRST_FACTORS[codec])
@@ -77,9 +82,9 @@ export async function findRateFactors(
   if (samples.some(({ size }) => size === 0)) return null
   for (let step = 1; step < FIRST_STEPS && farPlaces().length > 0; step += 1)
     await measure(places.slice(0, FIRST_PLACES))
-  for (let at = FIRST_PLACES; at < Math.min(places.length, MAX_PLACES); at += BATCH) {
+  for (let at = FIRST_PLACES; at < Math.min(places.length, most); at += BATCH) {
     if (at >= LEAST_PLACES && error() <= GOOD_ERROR) break
-    await measure(places.slice(at, Math.min(at + BATCH, MAX_PLACES)))
+    await measure(places.slice(at, Math.min(at + BATCH, most)))
   }
   for (let round = 0; round < ROUNDS_AGAIN && farPlaces().length > 0; round += 1) await measure(farPlaces())
   return { factors, error: error(), runs }
