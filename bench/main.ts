@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util'
 import { api } from './rows/api.ts'
 import { bundle } from './rows/bundle.ts'
+import { chunks } from './rows/chunks.ts'
 import { copy } from './rows/copy.ts'
 import { estimate } from './rows/estimate.ts'
 import { ladder } from './rows/ladder.ts'
@@ -28,6 +29,7 @@ const benches: Record<string, Benchmark> = {
   copy,
   ladder,
   segmented,
+  chunks,
   memory,
   stores,
   estimate,
