@@ -12,9 +12,8 @@ const count = z.number().check(z.int(), z.gte(0))
 /** May be a fraction, and before the beginning: a time in the source. */
 const time = z.number()
 
-const storedObject = z.object({ uri: z.string(), bytes: count, sha256: z.string() })
 /** An object that a part has stored. `uri`: below the directory of its track. */
-export type StoredObject = z.infer<typeof storedObject>
+const storedObject = z.object({ uri: z.string(), bytes: count, sha256: z.string() })
 
 const recordedStreamSchema = z.object({
   /** Position in `packaging.renditions` of the plan of the whole job. */
