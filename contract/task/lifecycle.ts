@@ -220,7 +220,7 @@ function exhaustedError(lost: number, ranMs: number): JobError {
   return ranMs >= LONG_ATTEMPT_MS
     ? {
         code: 'too_long_for_one_attempt',
-        message: `The job was interrupted ${lost} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. A job must finish within the lifetime of one container: use a shorter input, fewer renditions or a faster h264_quality.`,
+        message: `The job was interrupted ${lost} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. One attempt must finish within the lifetime of one container: divide the job (max_chunk_seconds), or use a shorter input, fewer renditions or a faster h264_quality.`,
       }
     : {
         code: 'attempts_exhausted',

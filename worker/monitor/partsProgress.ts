@@ -16,13 +16,14 @@ interface Report extends ProgressPost {
 export class PartsProgress {
   readonly #reports = new Map<number, Report>()
   /** Parts that had ended when this object was made; later ones report their end. */
-  #completedBefore: Promise<ReadonlySet<number>> | null = null
+  #completedBefore: ReadonlySet<number> | null = null
 
   /** Takes the report of one part, and returns that of the whole job. */
   async update(db: D1Database, main: TaskRow, part: number, post: ProgressPost, now: number): Promise<ProgressPost> {
     this.#reports.set(part, { ...post, at: now })
-    this.#completedBefore ??= completedParts(db, main.id)
-    const completed = await this.#completedBefore
+    // Two reports at once may both read: they find the same.
+    const completed = this.#completedBefore ?? (await completedParts(db, main.id))
+    this.#completedBefore = completed
     const reports = [...this.#reports.values()]
     const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
