@@ -3,7 +3,7 @@
 // Not in charge of: the monitor, commits, transitions and the scheduler: these are the service's own code
 // (productionCode.ts).
 import type { JobError } from '#contract/errors.ts'
-import type { TaskEvent } from '#contract/task/lifecycle.ts'
+import { terminal, type TaskEvent } from '#contract/task/lifecycle.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
@@ -361,9 +361,11 @@ export class Service {
     if ((await this.#monitor(program, id).heartbeat(attempt, post)) !== 'continue') return null
     await this.code.partRecords.store(program.env, jobOf(id), part.part, attempt, record)
     const result = await this.#apply(program, id, { type: 'delivered', attempt })
-    if (result.ok || result.refusal === 'same') return 'ok'
-    await this.code.partRecords.remove(program.env, jobOf(id), part.part, attempt)
-    return null
+    if (result.ok) return 'ok'
+    const main = await this.code.tasks.findTask(program.env.DB, part.main ?? id)
+    const isNeeded = result.refusal === 'same' && main !== null && !terminal[main.state]
+    if (!isNeeded) await this.code.partRecords.remove(program.env, jobOf(id), part.part, attempt)
+    return result.refusal === 'same' ? 'ok' : null
   }
 
   /** missing = the part is not stored. */

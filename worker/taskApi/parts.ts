@@ -12,6 +12,7 @@ import {
   type TaskDescription,
 } from '#contract/task/protocol.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
+import { terminal } from '#contract/task/lifecycle.ts'
 import { parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
 import type { Job } from '../db/jobs.ts'
 import { settings } from '../env.ts'
@@ -93,9 +94,12 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   await addWarnings(c.env, jobId, warnings)
   const used = { cpuSeconds: progress.cpu_seconds, bytesRead: progress.bytes_read }
   const result = await applyEvent(c.env, { id, jobId }, { type: 'delivered', attempt }, used)
-  if (!result.ok && result.refusal !== 'same') {
-    await partRecords.remove(c.env, jobId, part.part, attempt)
-    throw staleAttempt()
+  if (!result.ok) {
+    // A repeated request may have stored the record after the job had ended, and its records were removed.
+    const main = await findTask(c.env.DB, part.main ?? id)
+    const isNeeded = result.refusal === 'same' && main !== null && !terminal[main.state]
+    if (!isNeeded) await partRecords.remove(c.env, jobId, part.part, attempt)
+    if (result.refusal !== 'same') throw staleAttempt()
   }
   await monitor.attemptDelivered(attempt)
   return c.json({ state: 'completed' })
