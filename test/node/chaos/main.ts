@@ -1,11 +1,12 @@
-// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted]`: how many runs, the
-// tables, and docs/reliability.md.
+// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks]`: how many runs,
+// the tables, and docs/reliability.md.
 // Not in charge of: a run (processKills.ts), kills during commits (commitKills.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Random } from '../../support/seededRandom.ts'
 import { ROOT } from '../../support/service.ts'
+import { ChunkKillBench } from './chunkKills.ts'
 import { FAULTS, killScenario, KillTestBench, type KillResult } from './processKills.ts'
 import { CommitKillBench, killPoints, KILLED_PROCESSES, type KillOutcome } from './commitKills.ts'
 import { testPlantedBugs } from './plantedCommitBugs.ts'
@@ -20,15 +21,18 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
+    /** Only divided jobs, whose transcoders are killed again and again. */
+    chunks: { type: 'boolean', default: false },
   },
 })
 const [first, runs] = [Number(values.seed), Number(values.runs)]
 const commits = values.commits === 'all' ? Number.POSITIVE_INFINITY : Number(values.commits)
 if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 0 || !(commits >= 0)) {
-  console.error('Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted]')
+  console.error('Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks]')
   process.exit(2)
 }
 
+if (values.chunks) process.exit((await strikeChunks()) ? 0 : 1)
 if (values.planted) process.exit((await testPlantedBugs(console.log)).length > 0 ? 1 : 0)
 
 const steps: Partial<Record<JobKind, string[]>> = {}
@@ -50,6 +54,22 @@ function disposeOnSignals(lab: AsyncDisposable): void {
     process.once(signal, () => {
       void Promise.resolve(lab[Symbol.asyncDispose]()).finally(() => process.exit(1))
     })
+}
+
+/** @returns whether all was right */
+async function strikeChunks(): Promise<boolean> {
+  await using lab = await ChunkKillBench.open()
+  disposeOnSignals(lab)
+  let isRight = true
+  for (let seed = first; seed < first + runs; seed++) {
+    const { kills, repeated, seconds, undisturbedSeconds, wrong } = await lab.run(seed)
+    const struck = Object.entries(kills).map(([fault, count]) => `${count} × ${fault}`)
+    const times = `${seconds.toFixed(1)} s (undisturbed ${undisturbedSeconds.toFixed(1)} s)`
+    console.log(`seed ${seed}: ${struck.join(', ')}; ${repeated} attempts repeated; ${times}`)
+    for (const what of wrong) console.log(`  WRONG ${what}`)
+    isRight &&= wrong.length === 0
+  }
+  return isRight
 }
 
 async function strikeCommits(): Promise<KillOutcome[]> {

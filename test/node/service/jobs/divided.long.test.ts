@@ -3,13 +3,12 @@
 // Not in charge of: where a job is divided (node/transcoder/plan/division), exact cutting (node/transcoder/pipeline),
 // the ledger (worker/scheduler, simulation).
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { fileResources } from '../../../support/fileResources.ts'
-import { decodeFrames, ffmpeg, tempDirectory } from '../../../support/media/media.ts'
+import { tempDirectory } from '../../../support/media/media.ts'
 import { makeSyncClip } from '../../../support/media/syncClip.ts'
-import { listSegments } from '../../../support/manifests/playlistSegments.ts'
+import { decodePresentation, type DecodedPlaylist } from '../../../support/manifests/decodedPresentation.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 import { findUncleaned } from '../../chaos/cleanupCheck.ts'
 
@@ -49,40 +48,9 @@ const job = (change: object = {}) =>
   })
 const divided = (change: object = {}) => job({ max_chunk_seconds: 10, ...change })
 
-interface Decoded {
-  video: { frames: number; times: string }
-  audio: string
-  /** Digests of the media segments, in the order of the playlists. */
-  segments: Record<string, string[]>
-}
-
-let files = 0
-async function decodeOutputs(status: PublicStatus): Promise<Record<string, Decoded>> {
+const decodeOutputs = (status: PublicStatus) => {
   expect(status).toMatchObject({ state: 'ready', error: null })
-  const found: Record<string, Decoded> = {}
-  for (const playlist of status.outputs.filter(({ path }) => path.endsWith('/playlist.m3u8'))) {
-    const text = await (await fetch(playlist.url ?? '')).text()
-    const parts: Buffer[] = []
-    const segments: string[] = []
-    for (const { uri, range } of listSegments(text)) {
-      const response = await fetch(new URL(uri, playlist.url ?? ''))
-      expect(response.status, uri).toBe(200)
-      const bytes = Buffer.from(await response.arrayBuffer())
-      parts.push(range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes))
-      segments.push(createHash('sha256').update(parts.at(-1)!).digest('hex'))
-    }
-    const file = tempDir.file(`joined-${(files += 1)}.mp4`)
-    await writeFile(file, Buffer.concat(parts))
-    const isAudio = playlist.path.includes('audio')
-    const frames = isAudio ? [] : await decodeFrames(file)
-    const samples = isAudio ? await ffmpeg(['-i', file, '-f', 'f32le', '-']) : Buffer.alloc(0)
-    found[playlist.path] = {
-      video: { frames: frames.length, times: frames.map((frame) => frame.best_effort_timestamp_time).join() },
-      audio: createHash('sha256').update(samples).digest('hex'),
-      segments: { [playlist.path]: segments },
-    }
-  }
-  return found
+  return decodePresentation(status, (name) => tempDir.file(name))
 }
 
 async function requireReported(status: PublicStatus): Promise<void> {
@@ -98,6 +66,9 @@ async function requireReported(status: PublicStatus): Promise<void> {
   }
 }
 
+/** Everything but the bytes, which depend on the encoder. */
+const pictureAndSound = ({ frames, times, samples }: DecodedPlaylist) => ({ frames, times, samples })
+
 const nothingLeft = async (status: PublicStatus) =>
   expect(await findUncleaned(service, [status.job_id], REMAINS_MS)).toEqual([])
 
@@ -108,17 +79,16 @@ const running = (id: number) =>
     return (status?.chunks?.running ?? 0) > 0 && (status?.chunks?.completed ?? 0) > 0 ? status : null
   })
 
-let undisturbed: Record<string, Decoded>
+let undisturbed: Record<string, DecodedPlaylist>
 
 test('a divided job has the frames, times and samples of one task', async () => {
   const whole = await decodeOutputs(await service.run(job()))
   const status = await service.run(divided())
   undisturbed = await decodeOutputs(status)
   expect(Object.keys(undisturbed).toSorted()).toEqual(Object.keys(whole).toSorted())
-  for (const [path, { video, audio }] of Object.entries(undisturbed)) {
-    expect({ path, ...video }).toEqual({ path, ...whole[path]!.video })
-    expect({ path, audio }).toEqual({ path, audio: whole[path]!.audio })
-    if (!path.includes('audio')) expect(video.frames).toBe(SECONDS * RATE)
+  for (const [path, { frames, times, samples }] of Object.entries(undisturbed)) {
+    expect({ path, frames, times, samples }).toEqual({ path, ...pictureAndSound(whole[path]!) })
+    if (!path.includes('audio')) expect(frames).toBe(SECONDS * RATE)
   }
   const mpd = await (await fetch(status.outputs.find(({ path }) => path.endsWith('manifest.mpd'))?.url ?? '')).text()
   expect(mpd).toContain('<SegmentList')
@@ -131,8 +101,8 @@ test('with an average bitrate, which is found from samples first', async () => {
   const whole = await decodeOutputs(await service.run(job(profiles)))
   const status = await service.run(divided(profiles))
   const parts = await decodeOutputs(status)
-  for (const [path, { video, audio }] of Object.entries(parts))
-    expect({ path, video, audio }).toEqual({ path, video: whole[path]!.video, audio: whole[path]!.audio })
+  for (const [path, part] of Object.entries(parts))
+    expect({ path, ...pictureAndSound(part) }).toEqual({ path, ...pictureAndSound(whole[path]!) })
   await nothingLeft(status)
 })
 
