@@ -283,7 +283,7 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/commitOutputs.ts',
     find: '[inStage(2), inStage(1), objects], etagsBefore)',
     replaceWith: '[objects, inStage(1), inStage(2)], etagsBefore)',
-    from: 13_000,
+    from: 6000,
     seeds: 300,
     finds: /I5/,
   },
