@@ -185,8 +185,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an overtaken request makes an earlier attempt current again',
     file: 'worker/monitor/currentAttempt.ts',
-    find: 'if (this.state) return !this.state.over && attempt >= this.state.attempt',
-    replaceWith: 'if (this.state) return !this.state.over',
+    find: 'if (this.state) return !this.state.over && !this.state.delivered && attempt >= this.state.attempt',
+    replaceWith: 'if (this.state) return !this.state.over && !this.state.delivered',
     seeds: 1500,
     finds: /I3 /,
   },
@@ -202,7 +202,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an attempt can write after the end of its job',
     file: 'worker/monitor/currentAttempt.ts',
-    find: `if (this.finalReply || this.state?.over) return 'over'`,
+    find: `if (this.finalReply || this.state?.over || this.state?.delivered) return 'over'`,
     replaceWith: '',
     seeds: 100,
     finds: /I8 /,
@@ -441,8 +441,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a lost attempt is counted as a job',
     file: 'worker/usage/transitionUsage.ts',
-    find: `if (terminal[next.state]) add('jobs', isDryRun ? DRY_RUNS : next.state, 1)`,
-    replaceWith: `if (ranUntilNow || terminal[next.state]) add('jobs', isDryRun ? DRY_RUNS : terminal[next.state] ? next.state : 'failed', 1)`,
+    find: `if (terminal[next.state] && task.main === null) add('jobs', isDryRun ? DRY_RUNS : next.state, 1)`,
+    replaceWith: `if ((ranUntilNow || terminal[next.state]) && task.main === null) add('jobs', isDryRun ? DRY_RUNS : terminal[next.state] ? next.state : 'failed', 1)`,
     seeds: 1000,
     finds: /I18/,
   },
