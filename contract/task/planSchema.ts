@@ -269,6 +269,9 @@ export const taskPlanSchema = z.object({
     z.nullable(
       z.object({
         chunks: z.array(count).check(z.minLength(2), z.maxLength(MAX_JOB_PARTS)),
+        source: z.optional(
+          z.object({ size: z.nullable(count), etag: z.nullable(z.string().check(z.maxLength(1000))) }),
+        ),
         rateFactors: z.optional(z.array(z.nullable(z.number().check(z.gte(0), z.lte(51)))).check(z.maxLength(64))),
       }),
     ),

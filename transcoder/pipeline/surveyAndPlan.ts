@@ -44,7 +44,9 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Pla
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
   const planned = withDivision(open.spec, plan, used, { seekable, maxParts })
-  return open.task.kind === 'plan' ? planned : withRates(open, planned)
+  if (planned.division == null || open.task.kind === 'plan') return planned
+  const source = await open.attempt.loopback.version()
+  return withRates(open, { ...planned, division: { ...planned.division, source } })
 }
 
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */

@@ -7,6 +7,7 @@ import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import { AttemptAbort, StaleAttempt } from '../errors.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
+import type { SourceVersion } from '../plan/model/divisionPlan.ts'
 import type { Plan } from '../plan/model/plan.ts'
 
 export function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
@@ -39,7 +40,9 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
     log.info('the plan of another version is made again')
     return null
   }
-  const fits = fitsEngine(plan, engine.features)
+  // Another build encodes no chunks of a division (requirePlannedBuild).
+  const canDivide = plan.division == null || plan.engine?.build === engine.build
+  const fits = canDivide && fitsEngine(plan, engine.features)
   if (plan.engine !== undefined && plan.engine.build !== engine.build)
     log.info(fits ? 'the plan of another ffmpeg is followed' : 'the plan of another ffmpeg is made again', {
       planned_with: `${plan.engine.version} (${plan.engine.build})`,
@@ -57,6 +60,13 @@ export function dividedPlan({ plan: stored }: TaskDescription): Plan {
       'The plan of the divided job was made by a different version of the transcoder.',
     )
   return plan
+}
+
+/** Each part opens the source by itself: chunks of two versions would be joined without a trace. */
+export function requirePlannedSource(plan: Plan, opened: SourceVersion): void {
+  const planned = plan.division?.source
+  if (planned == null || (planned.size === opened.size && planned.etag === opened.etag)) return
+  throw new TaskError('source_changed', 'The source changed while the parts of the job were read.')
 }
 
 /**

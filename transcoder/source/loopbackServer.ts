@@ -82,6 +82,12 @@ export class LoopbackServer {
     return { size, ranges, head: this.#reader.head }
   }
 
+  /** What tells one version of the source from another. */
+  async version(): Promise<{ size: number | null; etag: string | null }> {
+    const { size, etag } = await this.#reader.open()
+    return { size, etag }
+  }
+
   /**
    * Creates another address of the source, where requests wait until `release`: a program can start before its input is
    * available.

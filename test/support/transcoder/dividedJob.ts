@@ -3,6 +3,7 @@
 // Not in charge of: expectations.
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import type { SourceVersion } from '../../../transcoder/plan/model/divisionPlan.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
@@ -17,6 +18,8 @@ interface Division {
   parts?: number[]
   /** The build of ffmpeg that the plan was made for. */
   build?: string
+  /** The version of the source that the plan was made for. */
+  source?: SourceVersion
   beforeAssembly?: () => void
 }
 
@@ -25,14 +28,18 @@ export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, parts: wanted, build, beforeAssembly }: Division,
+  { chunks, parts: wanted, build, source, beforeAssembly }: Division,
 ): Promise<void> {
   const accepts = { source: true, preview: true, log: true, subtitles: true, parts: MAX_PARTS }
   taskApi.division = { chunks }
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())
   const stored = taskApi.storedPlan as Plan
-  const plan = build === undefined ? stored : { ...stored, engine: { ...stored.engine!, build } }
+  const plan: Plan = {
+    ...stored,
+    engine: { ...stored.engine!, ...(build === undefined ? {} : { build }) },
+    division: { ...stored.division!, ...(source === undefined ? {} : { source }) },
+  }
   const parts = taskApi.divided?.parts ?? 0
   for (const index of wanted ?? Array.from({ length: parts }).keys()) {
     const common = { ...task, plan, heartbeat_ms: 5000, accepts: { source: false, preview: false, log: false } }

@@ -16,7 +16,7 @@ import { readDrawnCaptions } from '../burnIn/drawnCaptions.ts'
 import { lateWarnings } from '../multiplexOutput.ts'
 import { findSourceCues, openTask, type OpenTask, type Surroundings } from '../openTask.ts'
 import { LOG_MS } from '../reportFailure.ts'
-import { dividedPlan, requirePlannedBuild } from '../taskPlan.ts'
+import { dividedPlan, requirePlannedBuild, requirePlannedSource } from '../taskPlan.ts'
 import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
 import { lastVideo } from './lastVideo.ts'
@@ -34,6 +34,7 @@ export async function makePart(
   const part = partsOf(whole.division!)[index]
   if (part === undefined) throw new TaskError('internal', `The plan of the job has no part ${index}.`)
   const open = await openTask(attempt, task, surroundings)
+  requirePlannedSource(whole, await attempt.loopback.version())
   await surroundings.headStart.end()
   const sourceCues = part.kind === 'rest' ? await findSourceCues(open) : null
   const drawn = await readDrawnCaptions(attempt, { spec: open.spec, media: open.media, files: open.captionFiles })

@@ -42,6 +42,9 @@ function ofVideo({ mode, copied, deinterlace, embedded }: VideoPlan): string | n
 }
 
 function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean): string | null {
+  if (spec.maxSourceErrors !== null)
+    return 'max_source_errors counts the errors of the whole source, which one task reads from its beginning'
+  if (spec.burnIn?.kind === 'source track') return 'subtitles of the source that are drawn are read by one task'
   if (plan.join !== undefined) return 'the source is joined from several inputs'
   if (!seekable) return 'the source can only be read from its beginning to its end'
   if (seekOrigin(spec, media) === null)

@@ -11,8 +11,17 @@ export interface DivisionPlan {
    * do not count). Ascending, the first is 0. A chunk ends where the next one begins, the last one with the source.
    */
   chunks: number[]
+  /** The version of the source that the job was planned for: every part reads the same one. */
+  source?: SourceVersion | undefined
   /** Constant rate factor of each rendition's video, in place of an average bitrate; null = as without division. */
   rateFactors?: (number | null)[] | undefined
+}
+
+export interface SourceVersion {
+  /** Bytes; null = not stated. */
+  size: number | null
+  /** As the server or store states it; null = it does not. */
+  etag: string | null
 }
 
 /** What one part makes. Derived from the plan (plan/division/partPlan.ts), never stored. */

@@ -108,7 +108,8 @@ test('with an average bitrate, which is found from samples first', async () => {
 
 test('killed transcoders cost no frame, and the segments have the same bytes', async () => {
   const id = await service.create(divided())
-  for (let kills = 0; kills < 3; kills += 1) {
+  let kills = 0
+  for (; kills < 3; kills += 1) {
     const before = await running(id).catch(() => null)
     const victim = service.transcoders()[kills % 2]
     if (before === null || victim === undefined) break
@@ -120,6 +121,7 @@ test('killed transcoders cost no frame, and the segments have the same bytes', a
       return status?.job_completed === true || (isFurther && service.transcoders().length === 2)
     })
   }
+  expect(kills).toBeGreaterThan(0)
   const status = await service.waitForEnd(id)
   expect(await decodeOutputs(status)).toEqual(undisturbed)
   await requireReported(status)

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
 import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { runDividedJob } from '../../../support/transcoder/dividedJob.ts'
@@ -77,4 +78,30 @@ test('a build of ffmpeg that the job was not planned for gives its part back', a
   await runDividedJob(fixture, taskApi, task(), { chunks: [0, 1], parts: [0], build: 'another' })
   expect(taskApi.fails).toMatchObject([{ reason: 'interrupted', why: expect.stringContaining('build') as string }])
   expect(taskApi.delivered).toBeNull()
+})
+
+test('a part reads the version of the source that the job was planned for, and no other', async () => {
+  const size = clip.length
+  await runDividedJob(fixture, taskApi, task(), { chunks: [0, 1], parts: [0], source: { size, etag: '"v1"' } })
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.delivered).not.toBeNull()
+})
+
+test.each([
+  { size: 1, etag: '"v1"' },
+  { size: clip.length, etag: '"v0"' },
+])('a source that was replaced ends the job: %o', async (source) => {
+  await runDividedJob(fixture, taskApi, task(), { chunks: [0, 1], parts: [0], source })
+  expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_changed' } }])
+  expect(taskApi.delivered).toBeNull()
+})
+
+test('a job that another build of ffmpeg planned, and did not divide yet, is planned again', async () => {
+  await runDividedJob(fixture, taskApi, task(), { chunks: [0, 1], parts: [] })
+  const stored = taskApi.storedPlan as Plan
+  const plan = { ...stored, engine: { ...stored.engine!, build: 'another' } }
+  taskApi.task = { ...task(), accepts: { source: true, preview: true, log: true, parts: 400 }, attempt: 2, plan }
+  await runTask(runRequest(taskApi, 2), fixture.context())
+  expect(taskApi.fails).toEqual([])
+  expect(taskApi.plans.map(({ replaces }) => replaces)).toEqual([undefined, true])
 })

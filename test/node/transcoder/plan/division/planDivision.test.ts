@@ -172,6 +172,7 @@ describe('one task', () => {
     ['tar', { packaging: { tar: true } }, lasting(120), {}],
     ['cbr', { video: { mode: 'cbr' } }, lasting(120), {}],
     ['no index', {}, lasting(120, { formats: ['mpegts'] }), {}],
+    ['max_source_errors', { maxSourceErrors: 0 }, lasting(120), {}],
     ['joined from several', {}, lasting(120), { join: { pieces: [], canvas: null } as never }],
     ['stills', {}, lasting(120), { extracts: { frames: {}, stills: [], preview: null, waveform: null } as never }],
     ['does not state', {}, mediaInfo({ durationSeconds: null }, { durationSeconds: 120 }), {}],
@@ -203,6 +204,17 @@ describe('one task', () => {
     const spec = specOf(24, { detelecine: true })
     expect(planJob(spec, media, ALL_FEATURES).warnings).toContainEqual(expect.objectContaining({ code: 'detelecined' }))
     expect(divide(spec, media)).toEqual({ left_out: expect.stringContaining('3:2') as string })
+  })
+
+  test('drawn subtitles of the source; a caption file can be drawn in chunks', () => {
+    const media = lasting(120)
+    const spec = specOf(60)
+    const divideDrawn = (burnIn: JobSpec['burnIn']) =>
+      planDivision({ ...spec, burnIn }, planJob(spec, media), media, ABILITIES)
+    expect(divideDrawn({ kind: 'source track', track: 1 })).toEqual({
+      left_out: expect.stringContaining('drawn') as string,
+    })
+    expect(divideDrawn({ kind: 'caption', caption: 0 })).toHaveProperty('division')
   })
 })
 
