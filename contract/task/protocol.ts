@@ -161,6 +161,17 @@ export function partRecordPath(index: number): string {
   return `/parts/${index}`
 }
 
+/**
+ * `PUT` (of a part's attempt) and `GET /task/:id/work/<name>`: objects for the attempt that puts the parts together, of at
+ * most `MAX_TASK_BODY_BYTES`. They are removed when the job has ended. A name is `<task number>-<attempt>/<file>`: each
+ * attempt writes below its own directory, and any attempt of the job reads.
+ */
+export const workObjectName = /^[0-9]{1,3}-[0-9]{1,6}\/[a-z0-9_.-]{1,100}$/
+
+export function workObjectPath(taskNumber: number, attempt: number, file: string): string {
+  return `/work/${taskNumber}-${attempt}/${file}`
+}
+
 /** Size of the plan as JSON. It is stored in one row of D1, which holds 2 MB. */
 export const MAX_PLAN_BYTES = 1_500_000
 

@@ -64,6 +64,7 @@ import {
   sourceBaseName,
 } from './putOutput.ts'
 import { serveSource } from './serveSource.ts'
+import { putWorkObject, serveWorkObject } from './workObjects.ts'
 import type { TaskEnv } from './taskContext.ts'
 import { fromBase64Url, toBase64Url } from '../util/encoding.ts'
 
@@ -239,6 +240,8 @@ export const taskApi = new Hono<TaskEnv>()
   .post('/task/:id/divide', divideJob)
   .post('/task/:id/deliver', deliverPart)
   .get('/task/:id/parts/:index{[0-9]{1,3}}', servePartRecord)
+  .put('/task/:id/work/*', putWorkObject)
+  .get('/task/:id/work/*', serveWorkObject)
 
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test } from 'vitest'
 import type { TaskDescription } from '#contract/task/protocol.ts'
-import { MAIN_TASK, taskIdOf } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId, taskIdOf } from '#contract/taskId.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
 import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
@@ -239,6 +239,41 @@ test('a part that fails for good fails its job, and nothing is left', async () =
     'cancelled',
   ])
   expect(await busySlots()).toBe(0)
+  await cleanUp(main.job)
+  expect(await stored(main.job)).toEqual([])
+})
+
+test('objects for the attempt that puts the parts together: of parts, read in ranges, and gone with the job', async () => {
+  const { id, main, parts } = await startDivided()
+  const [last, rest] = parts
+  const nameOf = ({ run }: FakeAttempt, file: string) =>
+    `/work/${parseTaskId(run.task_id).number}-${run.attempt}/${file}`
+  const bytes = new Uint8Array([1, 2, 3, 4, 5, 6])
+  const name = nameOf(last, 'video_0.1')
+  expect((await last.taskApi('PUT', name, bytes)).status).toBe(200)
+  expect((await last.taskApi('PUT', name, bytes)).status).toBe(200)
+  expect((await rest.taskApi('PUT', name, bytes)).status).toBe(403)
+  expect((await main.taskApi('PUT', nameOf(main, 'a'), bytes)).status).toBe(409)
+  expect((await last.taskApi('PUT', `${name}/b`, bytes)).status).toBe(400)
+  expect((await last.taskApi('PUT', nameOf(last, 'a%2fb'), bytes)).status).toBe(400)
+  expect(await stored(main.job)).toEqual([`work/${main.job}/objects${name.slice('/work'.length)}`])
+
+  const whole = await rest.taskApi('GET', name)
+  expect([whole.status, whole.headers.get('content-length')]).toEqual([200, '6'])
+  expect(new Uint8Array(await whole.arrayBuffer())).toEqual(bytes)
+  const part = await rest.taskApi('GET', name, undefined, { range: 'bytes=2-3' })
+  expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 2-3/6'])
+  expect(new Uint8Array(await part.arrayBuffer())).toEqual(bytes.slice(2, 4))
+  expect((await rest.taskApi('GET', name, undefined, { range: 'bytes=6-' })).status).toBe(416)
+  expect((await rest.taskApi('GET', nameOf(last, 'b'))).status).toBe(404)
+
+  // A delivered part may repeat its request as long as the job goes on, and the objects stay until its end.
+  expect((await last.deliver()).status).toBe(200)
+  expect((await rest.taskApi('GET', name)).status).toBe(200)
+  const late = rest.taskApi('PUT', nameOf(rest, 'audio_0.1'), bytes)
+  const [cancelled] = await Promise.all([apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' }), late])
+  expect(cancelled.status).toBe(200)
+  expect((await rest.taskApi('PUT', nameOf(rest, 'audio_0.2'), bytes)).status).toBe(409)
   await cleanUp(main.job)
   expect(await stored(main.job)).toEqual([])
 })
