@@ -43,7 +43,7 @@ const progress: ProgressPost = {
 
 async function runAttempt({ task_id, token, task_api_url }: RunRequest): Promise<void> {
   const client = new TaskClient({ base: task_api_url, taskId: task_id, token })
-  const { config } = await client.fetchTask(never)
+  const { config } = await client.fetchTask('0', never)
   counts.started++
   const ended = new AbortController()
   const heartbeats = sendHeartbeats(client, ended.signal)

@@ -92,6 +92,8 @@ export const jobErrorPolicies = {
   deadline_exceeded: { permanent: true },
   too_long_for_one_attempt: { permanent: true },
   attempts_exhausted: { permanent: true },
+  // No transcoder has the build of ffmpeg any more with which the first parts of a divided job were made.
+  build_unavailable: { permanent: true },
   protocol_mismatch: { permanent: false },
   // The service rejected a message of the transcoder, and would reject it again.
   task_refused: { permanent: true },

@@ -91,6 +91,7 @@ export const startFailureMessages: Readonly<Record<StartFailure, string>> = {
   ended: 'it ended before it asked for the task',
   refused: 'it refused the task',
   no_capacity: 'the platform had no container to give',
+  other_build: 'the other parts of the job are made with another build of ffmpeg',
 }
 
 const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>> = {

@@ -71,10 +71,11 @@ export const MAX_FREE_EVICTIONS = 20
 export const LONG_ATTEMPT_MS = 5 * 60_000
 
 /**
- * Why a start failed: no answer in time, a refusal by the transcoder, no container available on the platform, or a
- * container that ended before its transcoder asked for the task.
+ * Why a start failed: no answer in time, a refusal by the transcoder, no container available on the platform, a
+ * container that ended before its transcoder asked for the task, or a transcoder whose ffmpeg is not of the build with
+ * which the other parts of the job are made.
  */
-export type StartFailure = 'no_answer' | 'refused' | 'no_capacity' | 'ended'
+export type StartFailure = 'no_answer' | 'refused' | 'no_capacity' | 'ended' | 'other_build'
 
 export type TaskEvent =
   /** A free slot is assigned to the task. */

@@ -17,6 +17,12 @@ import { warningCode } from '../warningCodes.ts'
  */
 export const TASK_PROTOCOL = 7
 
+/**
+ * With `GET /task/:id`: the build of the transcoder's ffmpeg. A part is not given to one of another build than the rest of
+ * its job (409). Without it the transcoder looks by itself, and gives the part back.
+ */
+export const BUILD_HEADER = 'x-splicepoint-ffmpeg-build'
+
 /** Largest body of one request to the task API, in bytes (a Worker accepts 100 MB on the lowest plan). */
 export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024
 /** Smallest size of a part, except the last: 8 MiB; S3 and R2 require 5 MiB. */

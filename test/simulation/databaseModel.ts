@@ -27,6 +27,7 @@ export interface Slot {
   attempt: number | null
   account: string | null
   free_at: number
+  unfit_for: string | null
 }
 
 type Value = string | number | null
@@ -49,7 +50,7 @@ const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
   tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, main, part, parts FROM tasks ORDER BY id`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
-  slots: `SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`,
+  slots: `SELECT k, task, attempt, account, free_at, unfit_for FROM slots ORDER BY k`,
   totals: `SELECT scope, series FROM metric_totals ORDER BY scope`,
   usage: `SELECT account, month, item, class, currency, price, quantity FROM usage ORDER BY account, month, item, class`,
 }
@@ -123,7 +124,7 @@ export class Ledger {
       [sentBy((db) => usage.addUsageIfChanged(db, '', '', [])), this.#use],
       [sentBy((db) => tasks.occupySlot(db, '', 0, 0)), this.#take],
       [sentBy((db) => tasks.releaseSlot(db, '', 0)), this.#free],
-      [sentBy((db) => tasks.coolDownSlot(db, '', 0, 0)), this.#free],
+      [sentBy((db) => tasks.coolDownSlot(db, '', 0, 0, null)), this.#free],
       [sentBy((db) => tasks.updateJobFromTask(db, none, none, 0, none)), this.#mirror],
       [sentBy((db) => tasks.listKnownSlots(db, 0)), this.#known],
       [sentBy((db) => tasks.listWaitingTasks(db, 0, 0)), this.#waiting],
@@ -432,18 +433,27 @@ export class Ledger {
     const task = this.tasks.get(id)
     if (task?.state !== 'starting' || task.attempt !== attempt || task.slot !== k) return []
     if ((this.slots.get(k)?.task ?? null) === null)
-      this.slots.set(k, { k, task: id, attempt, account: task.account, free_at: 0 })
+      this.slots.set(k, {
+        k,
+        task: id,
+        attempt,
+        account: task.account,
+        free_at: 0,
+        unfit_for: this.slots.get(k)?.unfit_for ?? null,
+      })
     return []
   }
 
   /** A batch whose first statement lost its race does not free the slot of an active attempt. */
-  readonly #free = (id: string, attempt: number, until: number | null = null): Row[] => {
+  readonly #free = (
+    ...[id, attempt, until = null, unfit = null]: [string, number, (number | null)?, (string | null)?]
+  ): Row[] => {
     const task = this.tasks.get(id)
     if (task?.attempt === attempt && (task.state === 'starting' || task.state === 'running')) return []
     for (const slot of this.slots.values()) {
       if (slot.task !== id || slot.attempt !== attempt) continue
       if (until === null) this.slots.delete(slot.k)
-      else Object.assign(slot, { task: null, attempt: null, account: null, free_at: until })
+      else Object.assign(slot, { task: null, attempt: null, account: null, free_at: until, unfit_for: unfit })
     }
     return []
   }
@@ -475,10 +485,14 @@ export class Ledger {
     return []
   }
 
-  readonly #known = (now: number): Row[] =>
+  readonly #known = (now: number, unfitSince: number): Row[] =>
     [...this.slots.values()]
       .toSorted((a, b) => a.free_at - b.free_at || a.k - b.k)
-      .map(({ k, task, free_at: at }) => ({ k, busy: task !== null || at > now ? 1 : 0 }))
+      .map(({ k, task, free_at: at, unfit_for: unfit }) => ({
+        k,
+        busy: task !== null || at > now ? 1 : 0,
+        unfit_for: at > unfitSince ? unfit : null,
+      }))
 
   /** Fair share, then round robin of accounts, then longest waiting; all priorities are equal here. */
   readonly #waiting = (now: number, limit: number): Row[] => {
@@ -511,7 +525,7 @@ export class Ledger {
           a.share - b.share || served.get(a.task.account)! - served.get(b.task.account)! || byAge(a.task, b.task),
       )
       .slice(0, limit)
-      .map(({ task }) => this.#row(task))
+      .map(({ task: { id, account, kind, main, part } }) => ({ id, account, kind, main, part }))
   }
 
   #partsLeft({ main, parts }: Task): number {

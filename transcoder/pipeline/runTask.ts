@@ -91,7 +91,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     // The log is sent when the encode starts, so that the longest command is visible while it runs.
     const engine = jobLog.instrument(located, (purpose) => void (purpose === ENCODE && logSender.send(LOG_MS)))
     // Fetching the task, opening the source and starting ffprobe do not wait for each other.
-    const taskRequest = taskClient.fetchTask(controller.signal)
+    const taskRequest = taskClient.fetchTask(engine.build, controller.signal)
     taskRequest.then((task) => (heartbeatMs = task.heartbeat_ms ?? heartbeatMs)).catch(() => undefined) // reported by `runSteps`
     const workspace = await openWorkspace(settings.workDir, engine.sandbox?.user)
     cleanups.push(() => (settings.keepWork && !succeeded ? keepWorkspace(workspace, request, log) : workspace.remove()))

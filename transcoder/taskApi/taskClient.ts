@@ -22,6 +22,7 @@ import {
   type TaskDescription,
   type UploadReply,
   type UploadRequest,
+  BUILD_HEADER,
 } from '#contract/task/protocol.ts'
 import { readAnswer, responseError, toTransient } from './responseErrors.ts'
 import { defaultBackoff, UPSTREAM_RETRY_MS, retry, type Backoff, type RetryPolicy } from './retry.ts'
@@ -54,6 +55,7 @@ export interface FileSlice {
 interface Call {
   method: 'GET' | 'POST' | 'PUT'
   path: string
+  headers?: Record<string, string>
   body?: unknown
   signal: AbortSignal
   /** Time for all tries together; 0 = one try. */
@@ -97,9 +99,11 @@ export class TaskClient {
     this.#bytesRead += bytes
   }
 
-  async fetchTask(signal: AbortSignal): Promise<TaskDescription> {
+  /** @param build of this transcoder's ffmpeg */
+  async fetchTask(build: string, signal: AbortSignal): Promise<TaskDescription> {
     const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
-    return this.#call<TaskDescription>({ method: 'GET', path: '', signal, ...limits })
+    const headers = { [BUILD_HEADER]: build }
+    return this.#call<TaskDescription>({ method: 'GET', path: '', headers, signal, ...limits })
   }
 
   /** The first stored plan wins: the response may differ from what was sent. */
@@ -362,9 +366,8 @@ export class TaskClient {
       try {
         const response = await this.#fetch(call.path, {
           method: call.method,
-          ...(call.body === undefined
-            ? {}
-            : { body: JSON.stringify(call.body), headers: { 'content-type': 'application/json' } }),
+          ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+          headers: { ...call.headers, ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
           signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs)]),
         })
         return await readAnswer<T>(response, call.code)

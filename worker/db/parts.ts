@@ -69,6 +69,32 @@ export async function listBegunParts(db: D1Database, main: string): Promise<stri
   return rows.map(({ id }) => id)
 }
 
+/** The build of ffmpeg with which all parts of a divided job are made; null = its plan names none. */
+export async function findPlannedBuild(db: D1Database, main: string): Promise<string | null> {
+  const row = await first<{ build: string | null }>(
+    db,
+    `SELECT json_extract(plan, '$.engine.build') AS build FROM tasks WHERE id = ?1`,
+    [main],
+  )
+  return row?.build ?? null
+}
+
+/**
+ * When a transcoder was last at work on a part of this job, in milliseconds since 1970; before the first, when the job
+ * was divided. A part whose last start failed says nothing about it.
+ */
+export async function findLastWork(db: D1Database, main: string, now: number): Promise<number> {
+  const row = await first<{ at: number }>(
+    db,
+    `SELECT MAX(whole.updated_at, COALESCE(
+         (SELECT MAX(CASE WHEN part.state = 'running' THEN ?2 ELSE part.updated_at END) FROM tasks AS part
+           WHERE part.main = ?1 AND part.state <> 'starting' AND part.attempt > 0 AND part.starts_failed = 0), 0)) AS at
+       FROM tasks AS whole WHERE whole.id = ?1`,
+    [main, now],
+  )
+  return row?.at ?? now
+}
+
 /** The parts of a divided job in their order. */
 export async function listPartStates(db: D1Database, main: string): Promise<{ state: TaskState; attempt: number }[]> {
   return all(db, `SELECT state, attempt FROM tasks WHERE main = ?1 ORDER BY part`, [main])

@@ -24,6 +24,9 @@ export interface TaskRow extends TaskLifecycle {
   webhook: number
 }
 
+/** Without the plan: hundreds of parts may wait. */
+export type WaitingTask = Pick<TaskRow, 'id' | 'account' | 'kind' | 'main' | 'part'>
+
 /** With what is counted of a change (metrics/transitionTotals.ts). */
 export interface CountedTaskRow extends TaskRow {
   /** Stored events, as JSON. */
@@ -144,14 +147,23 @@ export function releaseSlot(db: D1Database, task: string, attempt: number): D1Pr
   return db.prepare(`DELETE FROM slots WHERE task = ?1 AND attempt = ?2 AND ${attemptIsOver}`).bind(task, attempt)
 }
 
-/** The same, but the slot stays unavailable until `freeAt`, so that a dead transcoder does not fail every start. */
-export function coolDownSlot(db: D1Database, task: string, attempt: number, freeAt: number): D1PreparedStatement {
+/**
+ * The same, but the slot stays unavailable until `freeAt`, so that a dead transcoder does not fail every start.
+ * `unfitFor`: the divided job whose parts its transcoder cannot make.
+ */
+export function coolDownSlot(
+  db: D1Database,
+  task: string,
+  attempt: number,
+  freeAt: number,
+  unfitFor: string | null,
+): D1PreparedStatement {
   return db
     .prepare(
-      `UPDATE slots SET task = NULL, attempt = NULL, account = NULL, free_at = ?3
+      `UPDATE slots SET task = NULL, attempt = NULL, account = NULL, free_at = ?3, unfit_for = ?4
        WHERE task = ?1 AND attempt = ?2 AND ${attemptIsOver}`,
     )
-    .bind(task, attempt, freeAt)
+    .bind(task, attempt, freeAt, unfitFor)
 }
 
 export interface JobResult {
@@ -200,6 +212,16 @@ export function updateJobFromTask(
     )
 }
 
+export interface KnownSlot {
+  k: number
+  busy: 0 | 1
+  /** The divided job whose parts its transcoder could not make a short time ago. */
+  unfit_for: string | null
+}
+
+/** Then a slot is tried again: its transcoder may be a new one. */
+const UNFIT_MS = 5 * 60_000
+
 /** Not part of every `TaskRow`: a plan may be larger than a megabyte, and only transcoders read it. */
 export function decodePlan(plan: string | null): unknown {
   return plan === null ? null : (JSON.parse(plan) as unknown)
@@ -232,8 +254,13 @@ export async function savePlan(
  * The slots that have a row. busy = 1: occupied, or cooling down after a failed start. busy = 0: free, but their last
  * start failed; those that failed longest ago come first. All other slots are free.
  */
-export async function listKnownSlots(db: D1Database, now: number): Promise<{ k: number; busy: 0 | 1 }[]> {
-  return all(db, `SELECT k, task IS NOT NULL OR free_at > ?1 AS busy FROM slots ORDER BY free_at, k`, [now])
+export async function listKnownSlots(db: D1Database, now: number): Promise<KnownSlot[]> {
+  return all(
+    db,
+    `SELECT k, task IS NOT NULL OR free_at > ?1 AS busy, CASE WHEN free_at > ?2 THEN unfit_for END AS unfit_for
+       FROM slots ORDER BY free_at, k`,
+    [now, now - UNFIT_MS],
+  )
 }
 
 /**
@@ -248,8 +275,8 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<{ k: 
  * so that a task that is lost again and again does not take the turns of others. No account gets more than its
  * `max_running`; its further tasks do not block others.
  */
-export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<TaskRow[]> {
-  return all<TaskRow>(
+export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<WaitingTask[]> {
+  return all<WaitingTask>(
     db,
     `WITH begun AS (
          SELECT part.main, SUM(part.state <> 'completed') AS unfinished,
@@ -276,8 +303,8 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
              WHERE jobs.account = owner.account AND started_at IS NOT NULL), 0) AS started
          FROM (SELECT DISTINCT account FROM waiting) AS owner LEFT JOIN accounts ON accounts.account = owner.account
        )
-       SELECT ${columns} FROM waiting JOIN shares ON shares.account = waiting.account
-         JOIN tasks ON tasks.id = waiting.id JOIN jobs ON jobs.id = tasks.job
+       SELECT tasks.id, tasks.account, tasks.kind, tasks.main, tasks.part FROM waiting JOIN shares ON shares.account = waiting.account
+         JOIN tasks ON tasks.id = waiting.id
        WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
        ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), tasks.updated_at, tasks.job, tasks.part
        LIMIT ?2`,

@@ -19,7 +19,7 @@ export const INITIAL_SERIES: { [Name in CounterName]?: LabelsOf<Name>[] } = {
   attempts_started_total: each('kind', [...kinds, 'part']),
   attempts_lost_total: each('cause', ['transcoder_lost', 'evicted', ...errorCodes]),
   attempts_evicted_total: [{}],
-  starts_failed_total: each('reason', ['no_answer', 'refused', 'no_capacity', 'ended']),
+  starts_failed_total: each('reason', ['no_answer', 'refused', 'no_capacity', 'ended', 'other_build']),
   transcoder_cpu_seconds_total: each('outcome', ['finished', 'failed', 'lost', 'evicted', 'cancelled']),
   source_seconds_total: [{}],
   output_seconds_total: each('resolution', ['audio', 'sd', 'hd', 'uhd']),

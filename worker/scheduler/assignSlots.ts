@@ -1,7 +1,8 @@
 // In charge of: giving free slots to waiting tasks.
 // Not in charge of: the order of tasks (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
 import { transitionTask } from './transitionTask.ts'
-import { listKnownSlots, listWaitingTasks } from '../db/tasks.ts'
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
+import { listKnownSlots, listWaitingTasks, type KnownSlot, type WaitingTask } from '../db/tasks.ts'
 import { listSlots } from '../transcoders/capacity.ts'
 
 /** Queue message: which attempt to start. Delivered at least once; a repeated or late one has no effect (I11). */
@@ -37,18 +38,29 @@ export async function assignSlots(env: Env): Promise<void> {
   const taken = new Set(known.map(({ k }) => k))
   const free = slots.filter((k) => !taken.has(k))
   // Slots whose last start failed come last, so that a retry gets another container if there is one.
-  const doubtful = known.filter(({ k, busy }) => busy === 0 && slots.includes(k)).map(({ k }) => k)
+  const doubtful = known.filter(({ k, busy }) => busy === 0 && slots.includes(k))
   if (free.length + doubtful.length === 0) {
     fullUntil = now + FULL_BACKOFF_MS
     return
   }
-  const waiting = await listWaitingTasks(env.DB, now, free.length + doubtful.length)
+  const count = free.length + doubtful.length
+  // The first ones may all be parts that a slot cannot make.
+  const isChoosy = doubtful.some(({ unfit_for: main }) => main !== null)
+  const waiting = await listWaitingTasks(env.DB, now, isChoosy ? count + MAX_JOB_PARTS : count)
   const started: StartMessage[] = []
   for (const task of waiting) {
-    const [slot] = free.length > 0 ? free.splice(Math.floor(Math.random() * free.length), 1) : doubtful.splice(0, 1)
-    if (slot === undefined) break
+    if (free.length + doubtful.length === 0) break
+    const slot = takeSlot(task, free, doubtful)
+    if (slot === undefined) continue
     const claimed = await transitionTask(env, task.id, { type: 'claim' }, { slot })
     if (claimed.ok) started.push({ task: task.id, attempt: claimed.next.attempt })
   }
   if (started.length > 0) await env.QUEUE.sendBatch(started.map((body) => ({ body })))
+}
+
+/** Takes a slot out of one of the lists; none = those that are left cannot make this part. */
+function takeSlot({ main }: WaitingTask, free: number[], doubtful: KnownSlot[]): number | undefined {
+  if (free.length > 0) return free.splice(Math.floor(Math.random() * free.length), 1)[0]
+  const index = doubtful.findIndex(({ unfit_for: unfit }) => unfit === null || unfit !== main)
+  return index < 0 ? undefined : doubtful.splice(index, 1)[0]?.k
 }

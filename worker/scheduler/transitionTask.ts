@@ -124,7 +124,7 @@ export async function transitionTask(
       }
       if (effects.includes('release_slot')) statements.push(releaseSlot(env.DB, id, task.attempt))
       if (effects.includes('cool_down_slot'))
-        statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS))
+        statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS, unfitFor(task, event)))
     }
     if (effects.includes('insert_parts')) statements.push(insertParts(env.DB, id, task.attempt, next.parts, now))
     if (effects.includes('cancel_parts')) statements.push(cancelWaitingParts(env.DB, id, now))
@@ -158,6 +158,11 @@ export async function transitionTask(
     // A claim also fails when its slot was assigned to another task: the scheduler then chooses again.
     if (event.type === 'claim') return { ok: false, refusal: 'impossible', task }
   }
+}
+
+/** Of the slot of a start that failed: the job whose parts it should not be offered again. */
+function unfitFor(task: TaskRow, event: TaskEvent): string | null {
+  return event.type === 'start_failed' && event.reason === 'other_build' ? task.main : null
 }
 
 /** As the caller knows it, otherwise as the stored progress says, if that is the attempt's. */

@@ -38,6 +38,7 @@ import { handleError, notFound, RequestError, staleAttempt } from '../http/reque
 import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
 import { addWarnings } from './addWarnings.ts'
+import { requireFittingBuild } from './fittingBuild.ts'
 import { finishDryRun } from './finishDryRun.ts'
 import {
   acceptedReports,
@@ -106,6 +107,7 @@ export const taskApi = new Hono<TaskEnv>()
 
   .get('/task/:id', async (c) => {
     const { attempt, task: id, jobId } = c.var
+    await requireFittingBuild(c)
     const result = await applyEvent(c.env, { id, jobId }, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') throw staleAttempt()
     const job = await findJobByJobId(c.env.DB, jobId)

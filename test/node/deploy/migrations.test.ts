@@ -27,6 +27,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '0017_transcoders': 'bcd262f1140d',
   '0018_usage': '444cf0dcb086',
   '0019_parts': 'aa4006396456',
+  '0020_other_builds': 'af21063ac7ca',
 }
 
 const directory = join(ROOT, 'migrations')

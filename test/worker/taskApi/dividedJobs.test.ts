@@ -3,16 +3,17 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test } from 'vitest'
-import type { TaskDescription } from '#contract/task/protocol.ts'
+import { BUILD_HEADER, type TaskDescription } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId, taskIdOf } from '#contract/taskId.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
 import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
+import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
 import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
-import { advanceClock, readStatus, startJob, startNextAttempt } from '../support/jobFixture.ts'
+import { advanceClock, readStatus, startJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
 import { taskPlan } from '../support/taskPlan.ts'
 
 const HLS_JOB = {
@@ -294,4 +295,57 @@ test('only the main task decides and reports for its job', async () => {
   const foreign = `hls/video_0/${main.attemptDirectory}/00001.m4s`
   expect((await last.putObject(foreign, 'abc', 'video/mp4')).status).toBe(403)
   expect((await readJson(`/api/v0/job/${id}/log`)).attempts).toEqual([])
+})
+
+const ofBuild = (build: string) => ({ [BUILD_HEADER]: build })
+const engine = { version: '7.0', build: 'a'.repeat(64), features: {} }
+
+/** A job whose parts are made with one build of ffmpeg, and the attempt at its first part, which has not asked for it. */
+async function startBuilt(): Promise<{ id: number; first: FakeAttempt; second: FakeAttempt }> {
+  const { id, attempt: main } = await startJob(HLS_JOB)
+  await main.taskApi('POST', '/plan', { plan: { ...plan.plan, engine }, warnings: [] })
+  await main.divide(PARTS)
+  const begun = [await transcoders.nextAttempt(), await transcoders.nextAttempt()]
+  const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))
+  return { id, first: first!, second: second! }
+}
+const ask = async (attempt: FakeAttempt, build: string) =>
+  (await attempt.taskApi('GET', '', undefined, ofBuild(build))).status
+
+test('a part is not given to another build of ffmpeg: nothing is lost, and its transcoder gets other work', async () => {
+  const { first, second } = await startBuilt()
+  expect(await ask(first, engine.build)).toBe(200)
+  expect(await ask(second, 'b')).toBe(409)
+  expect(await findTask(env.DB, second.run.task_id)).toMatchObject({
+    state: 'queued',
+    lost: 0,
+    evicted: 0,
+    starts_failed: 1,
+  })
+  // Two parts wait, and the slot is free again, but it is not tried with them.
+  advanceClock(3000)
+  await assignSlots(env)
+  expect(await busySlots()).toBe(1)
+  const clip = await startJob()
+  expect(clip.attempt.part).toBeNull()
+  // Its transcoder may have been replaced.
+  await clip.attempt.complete()
+  const again = await transcoders.nextAttempt()
+  expect(again.job).toBe(first.job)
+  expect(await ask(again, 'b')).toBe(409)
+  await first.deliver()
+  const next = await startNextAttempt()
+  expect([next.job, next.part === again.part]).toEqual([first.job, false])
+})
+
+test('when no transcoder has the build of a divided job for half an hour, the job fails and says so', async () => {
+  const { id, first, second } = await startBuilt()
+  for (const attempt of [first, second]) expect(await ask(attempt, 'b')).toBe(409)
+  for (let minutes = 0; minutes < 32; minutes += 8) {
+    expect((await readStatus(id)).job_completed, `after ${minutes} minutes`).toBe(false)
+    advanceClock(8 * 60_000)
+    await reconcile(env)
+    for (let n = 0; n < 2; n++) await ask(await transcoders.nextAttempt(), 'b')
+  }
+  expect((await readStatus(id)).error.code).toBe('build_unavailable')
 })

@@ -86,6 +86,7 @@ const advice: Readonly<Record<string, string>> = {
   deadline_exceeded: 'Use a shorter source, fewer renditions, or the faster quality "good".',
   too_long_for_one_attempt: 'Use a shorter source, fewer renditions, or the faster quality "good".',
   attempts_exhausted: 'Run the job again. If it fails again, report it with the job ID.',
+  build_unavailable: 'Run the job again.',
   protocol_mismatch: 'The service is being updated. Run the job again in a few minutes.',
   task_refused: 'Report this with the job ID: it is a fault of the service.',
   internal: 'Try again. If it fails again, report it with the job ID: it is a fault of the service.',

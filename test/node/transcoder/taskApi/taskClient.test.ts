@@ -217,7 +217,7 @@ test('the token is not carried to another address', async () => {
     response.writeHead(307, { location: `${taskApi.url}/elsewhere` }).end()
     return true
   }
-  await expect(client.fetchTask(impatient.signal)).rejects.toThrow('seen')
+  await expect(client.fetchTask('1234', impatient.signal)).rejects.toThrow('seen')
   expect(taskApi.breaches).toEqual([])
 })
 
