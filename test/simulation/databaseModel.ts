@@ -353,6 +353,7 @@ export class Ledger {
     const isFree = !slot || (slot.task === null && slot.free_at <= now)
     if (!task || !isFree || [...this.slots.values()].some((other) => other.task === id)) return []
     if (task.main !== null && this.#mainOf(task)!.state !== 'divided') return []
+    if (this.#isHeldBack(task)) return []
     this.#moved = { before: { ...task }, isClaim: true }
     Object.assign(task, { state, attempt, slot: k, lease_until: lease, updated_at: now })
     return [{ id }]
@@ -500,7 +501,10 @@ export class Ledger {
     for (const { account } of this.slots.values())
       if (account !== null) holds.set(account, (holds.get(account) ?? 0) + 1)
     const queued = [...this.tasks.values()].filter(
-      (task) => task.state === 'queued' && (task.main === null || this.#mainOf(task)!.state === 'divided'),
+      (task) =>
+        task.state === 'queued' &&
+        (task.main === null || this.#mainOf(task)!.state === 'divided') &&
+        !this.#isHeldBack(task),
     )
     const served = new Map<string, number>()
     const was = (account: string, at: number) => served.set(account, Math.max(served.get(account) ?? 0, at))
@@ -509,7 +513,9 @@ export class Ledger {
     for (const task of queued)
       for (const { account, attempt, parts, updated_at: at } of task.main === null ? [task] : this.partsOf(task.main))
         was(account, attempt > 0 && parts === 0 ? at : 0)
-    const byAge = (a: Task, b: Task) => a.updated_at - b.updated_at || a.job - b.job || (a.part ?? 0) - (b.part ?? 0)
+    // A part has waited since its job was divided, also one that was lost.
+    const since = (task: Task) => (this.#mainOf(task) ?? task).updated_at
+    const byAge = (a: Task, b: Task) => since(a) - since(b) || a.job - b.job || (a.part ?? 0) - (b.part ?? 0)
     // What was begun ends before more is begun: the job with the fewest parts left comes first.
     const left = new Map(queued.map((task) => [task.id, this.#partsLeft(task)]))
     return queued
@@ -526,6 +532,12 @@ export class Ledger {
       )
       .slice(0, limit)
       .map(({ task: { id, account, kind, main, part } }) => ({ id, account, kind, main, part }))
+  }
+
+  /** The rest of the outputs follows the end of the video. */
+  #isHeldBack({ main, part }: Task): boolean {
+    const ofMain = (position: number) => this.partsOf(main!).find((other) => other.part === position)
+    return part === 1 && ofMain(0)!.state !== 'completed'
   }
 
   #partsLeft({ main, parts }: Task): number {

@@ -175,6 +175,13 @@ export class Checker {
       this.fault(id, 'I19', 'a part goes on long after the end of its main task')
   }
 
+  /** A part needed the record of another, which was not there. */
+  missed(id: string, part: number): void {
+    // The records are removed with the job.
+    const { main } = this.ledger.find(id)
+    if (main !== null && !this.isOver(main)) this.fault(id, 'I19', `it started, and part ${part} is not stored`)
+  }
+
   /** The record of a part is put together with the others. */
   assembled(id: string, part: number, record: { part: number; attempt: number } | null): void {
     // The records are removed with the job.

@@ -18,8 +18,6 @@ const HANDOVER_MS = 5000
 /** Which part makes what. */
 const LAST_CHUNK = 0
 const REST = 1
-/** How often it asks for the last chunk, one heartbeat apart. */
-const RECORD_TRIES = 12
 
 /** returned = the attempt is given back by a transcoder that goes on. */
 type Ending = 'cancel' | 'stop' | 'unheard' | 'interrupted' | 'returned'
@@ -252,21 +250,18 @@ export class Transcoder {
 
   *#deliver(run: Run, life: number, part: number, made: Made): Process {
     const { id, attempt } = run
-    if (part === REST) yield* this.#awaitLastChunk(run, life)
+    if (part === REST) yield* this.#requireLastChunk(run, life)
     run.ending = true
     const record = { part, attempt, ...made }
     yield* this.#ask(run, life, (program) => this.#service.deliver(program, id, attempt, record, DONE))
   }
 
-  /** The rest of the outputs needs its end. It gives the part back in the end, since its slot may be the only one. */
-  *#awaitLastChunk(run: Run, life: number): Process {
+  /** The rest of the outputs needs its end. */
+  *#requireLastChunk(run: Run, life: number): Process {
     const { id, attempt } = run
-    for (let tries = 0; tries < RECORD_TRIES; tries++) {
-      const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, LAST_CHUNK))
-      if (last !== 'missing') return
-      yield* this.#wait(life, BEAT_MS)
-      this.#heed(run)
-    }
+    const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, LAST_CHUNK))
+    if (last !== 'missing') return
+    this.#service.checker.missed(id, LAST_CHUNK)
     run.halted ??= 'returned'
     this.#heed(run)
   }

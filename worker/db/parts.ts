@@ -2,6 +2,7 @@
 // Not in charge of: what follows from their states (scheduler/partEffects.ts), the change of one task (tasks.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
+import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'
 import { MAIN_TASK } from '#contract/taskId.ts'
 import { all, first } from './statement.ts'
 
@@ -9,6 +10,11 @@ export interface PartRef {
   id: string
   job_id: string
 }
+
+/** Of a part: one that must be stored before it starts is not. */
+export const isHeldBack = (part: string) =>
+  `(${part}.part = ${REST} AND EXISTS (SELECT 1 FROM tasks AS earlier
+         WHERE earlier.main = ${part}.main AND earlier.part = ${LAST_CHUNK} AND earlier.state <> 'completed'))`
 
 /** Of a main task: it has ended. Its parts have no more use, and none may start. */
 const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`

@@ -4,6 +4,7 @@
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
+import { isHeldBack } from './parts.ts'
 import { all, first } from './statement.ts'
 
 export interface TaskRow extends TaskLifecycle {
@@ -96,7 +97,7 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
 
 /**
  * The same for a claim, which also requires a free slot: without one, nothing changes. A part starts only while its
- * main task waits for it.
+ * main task waits for it, and after the part that it needs.
  */
 export function claimTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
   const { from, next } = change
@@ -107,6 +108,7 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
          AND NOT EXISTS (SELECT 1 FROM slots WHERE k = ?4 AND (task IS NOT NULL OR free_at > ?6))
          AND NOT EXISTS (SELECT 1 FROM slots WHERE task = ?1)
          AND (main IS NULL OR EXISTS (SELECT 1 FROM tasks AS whole WHERE whole.id = tasks.main AND whole.state = 'divided'))
+         AND NOT ${isHeldBack('tasks')}
          AND (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
            < COALESCE((SELECT max_running FROM accounts WHERE accounts.account = tasks.account), 1000000)
        RETURNING id`,
@@ -269,9 +271,10 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<Known
  * last start was longest ago, so that accounts take turns when there is a single slot; then the longest waiting time.
  *
  * Among an account's own tasks, those of divided jobs come first, of the job with the fewest unfinished parts, so that
- * what was begun ends before more is begun; its parts in their order. The start of a part is a start of its account.
+ * what was begun ends before more is begun; its parts in their order, also one that was lost, but none before the part
+ * that it needs. The start of a part is a start of its account.
  *
- * The waiting time of a task that was returned to the queue starts anew, and its account counts as served until then,
+ * The waiting time of a task that was returned to the queue starts anew (that of a part is its job's), and its account counts as served until then,
  * so that a task that is lost again and again does not take the turns of others. No account gets more than its
  * `max_running`; its further tasks do not block others.
  */
@@ -279,21 +282,21 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
   return all<WaitingTask>(
     db,
     `WITH begun AS (
-         SELECT part.main, SUM(part.state <> 'completed') AS unfinished,
+         SELECT part.main, whole.updated_at AS since, SUM(part.state <> 'completed') AS unfinished,
            MAX(CASE WHEN part.attempt > 0 THEN part.updated_at ELSE 0 END) AS served
          FROM tasks AS part JOIN tasks AS whole ON whole.id = part.main
          WHERE part.main IN (SELECT main FROM tasks WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
          GROUP BY part.main
        ), candidates AS (
-         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, tasks.updated_at, tasks.job, tasks.part,
+         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, tasks.part,
            CASE WHEN tasks.parts > 0 THEN 0 ELSE COALESCE(begun.unfinished, ${MAX_JOB_PARTS + 1}) END AS remaining,
            MAX(CASE WHEN tasks.attempt > 0 AND tasks.parts = 0 THEN tasks.updated_at ELSE 0 END, COALESCE(begun.served, 0)) AS served
          FROM tasks LEFT JOIN begun ON begun.main = tasks.main
-         WHERE tasks.state = 'queued' AND (tasks.main IS NULL OR begun.main IS NOT NULL)
+         WHERE tasks.state = 'queued' AND (tasks.main IS NULL OR begun.main IS NOT NULL) AND NOT ${isHeldBack('tasks')}
        ), waiting AS (
-         SELECT id, account, not_before,
-           ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY remaining, updated_at, job, part) AS place,
-           ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, remaining, updated_at, job, part) AS nth,
+         SELECT id, account, not_before, since,
+           ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY remaining, since, job, part) AS place,
+           ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, remaining, since, job, part) AS nth,
            MAX(served) OVER (PARTITION BY account) AS given_back
          FROM candidates
        ), shares AS (
@@ -306,7 +309,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
        SELECT tasks.id, tasks.account, tasks.kind, tasks.main, tasks.part FROM waiting JOIN shares ON shares.account = waiting.account
          JOIN tasks ON tasks.id = waiting.id
        WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
-       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), tasks.updated_at, tasks.job, tasks.part
+       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), since, tasks.job, tasks.part
        LIMIT ?2`,
     [now, limit],
   )

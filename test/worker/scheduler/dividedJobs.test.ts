@@ -107,7 +107,8 @@ const permanent = { code: 'source_not_media', message: 'damaged here' } as const
 test('a division adds its parts once, frees its slot, and the job goes on', async () => {
   const job = await divide(3)
   expect(await statesOf(job)).toEqual(['queued', 'queued', 'queued'])
-  expect(await waiting()).toEqual([part(job, 0), part(job, 1), part(job, 2)])
+  // The rest needs the last chunk.
+  expect(await waiting()).toEqual([part(job, 0), part(job, 2)])
   expect(await findTask(env.DB, part(job, 2))).toMatchObject({ kind: 'part', main: job.main, part: 2, parts: 0 })
   expect(await findTask(env.DB, job.main)).toMatchObject({ state: 'divided', parts: 3, slot: null })
   expect(await busySlots()).toEqual([])
@@ -129,12 +130,12 @@ test('of two requests that divide a job, one adds parts', async () => {
 
 test('when the last part is stored, the main task waits again, once; its attempt puts the parts together', async () => {
   const job = await divide(3)
-  await deliver(job, 1)
+  await deliver(job, 0)
   expect(await stateOf(job.main)).toBe('divided')
-  const attempts = [await start(part(job, 0)), await start(part(job, 2))]
+  const attempts = [await start(part(job, 1)), await start(part(job, 2))]
   // Both report at the same time.
   const results = await Promise.all([
-    apply(part(job, 0), { type: 'delivered', attempt: attempts[0]! }),
+    apply(part(job, 1), { type: 'delivered', attempt: attempts[0]! }),
     apply(part(job, 2), { type: 'delivered', attempt: attempts[1]! }),
     apply(part(job, 2), { type: 'delivered', attempt: attempts[1]! }),
   ])
@@ -161,13 +162,13 @@ test('when the last part is stored, the main task waits again, once; its attempt
 
 test('a lost part starts again, by itself', async () => {
   const job = await divide(2)
-  await deliver(job, 1)
-  const attempt = await start(part(job, 0))
-  await apply(part(job, 0), { type: 'lost', attempt, ranMs: 1, share: 0 })
-  expect(await statesOf(job)).toEqual(['queued', 'completed'])
-  expect(await stateOf(job.main)).toBe('divided')
   await deliver(job, 0)
-  expect(await apply(part(job, 0), { type: 'delivered', attempt })).toMatchObject({ refusal: 'stale' })
+  const attempt = await start(part(job, 1))
+  await apply(part(job, 1), { type: 'lost', attempt, ranMs: 1, share: 0 })
+  expect(await statesOf(job)).toEqual(['completed', 'queued'])
+  expect(await stateOf(job.main)).toBe('divided')
+  await deliver(job, 1)
+  expect(await apply(part(job, 1), { type: 'delivered', attempt })).toMatchObject({ refusal: 'stale' })
   expect(await stateOf(job.main)).toBe('queued')
 })
 
@@ -212,15 +213,15 @@ test('what a request that died left undone, the reconciler does', async () => {
   const error = permanent
   await transitionTask(env, part(failed, 0), { type: 'attempt_failed', attempt: await start(part(failed, 0)), error })
   const cancelled = await divide(3)
-  const given = await start(part(cancelled, 1))
+  const given = await start(part(cancelled, 0))
   await start(part(cancelled, 2))
   await transitionTask(env, cancelled.main, { type: 'cancel' })
   // The waiting part ended with its main task.
-  expect(await statesOf(cancelled)).toEqual(['cancelled', 'running', 'running'])
-  await transitionTask(env, part(cancelled, 1), { type: 'evicted', attempt: given })
-  expect(await statesOf(cancelled)).toEqual(['cancelled', 'queued', 'running'])
-  expect(await waiting()).toEqual([part(failed, 1)])
-  await expect(start(part(cancelled, 1))).rejects.toThrow('impossible')
+  expect(await statesOf(cancelled)).toEqual(['running', 'cancelled', 'running'])
+  await transitionTask(env, part(cancelled, 0), { type: 'evicted', attempt: given })
+  expect(await statesOf(cancelled)).toEqual(['queued', 'cancelled', 'running'])
+  expect(await waiting()).toEqual([])
+  await expect(start(part(cancelled, 0))).rejects.toThrow('impossible')
 
   await reconcile(env)
   expect(await stateOf(done.main)).toBe('queued')
@@ -234,19 +235,24 @@ test('of one account, the job with the fewest unfinished parts comes first, and 
   const clip = await add()
   const film = await divide(3)
   const short = await divide(2)
-  expect(await waiting()).toEqual([
-    part(short, 0),
-    part(short, 1),
-    part(film, 0),
-    part(film, 1),
-    part(film, 2),
-    clip.main,
-  ])
+  expect(await waiting()).toEqual([part(short, 0), part(film, 0), part(film, 2), clip.main])
   for (const index of [0, 2]) await deliver(film, index)
-  expect(await waiting()).toEqual([part(film, 1), part(short, 0), part(short, 1), clip.main])
+  expect(await waiting()).toEqual([part(film, 1), part(short, 0), clip.main])
   await deliver(film, 1)
   // Putting together takes seconds, and ends the job.
-  expect(await waiting()).toEqual([film.main, part(short, 0), part(short, 1), clip.main])
+  expect(await waiting()).toEqual([film.main, part(short, 0), clip.main])
+})
+
+test('the rest starts once the last chunk is stored, and a lost part before those behind it', async () => {
+  let now = Date.now()
+  vi.spyOn(Date, 'now').mockImplementation(() => (now += 1000))
+  const film = await divide(4)
+  const attempt = await start(part(film, 0))
+  await expect(start(part(film, 1))).rejects.toThrow('impossible')
+  await apply(part(film, 0), { type: 'lost', attempt, ranMs: 1, share: 0 })
+  expect(await waiting()).toEqual([part(film, 0), part(film, 2), part(film, 3)])
+  await deliver(film, 0)
+  expect(await waiting()).toEqual([part(film, 1), part(film, 2), part(film, 3)])
 })
 
 test('with one slot, an account with a divided job takes turns with another one', async () => {
@@ -344,15 +350,16 @@ test('whichever of a cancellation and another event is first, no part stays behi
   for (const [name, race] of [
     ['divide', (job: Added) => apply(job.main, { type: 'divide', attempt: 1, parts: 3 })],
     ['claim', (job: Added) => transitionTask(env, part(job, 0), { type: 'claim' }, { slot: nextSlot++ })],
-    ['delivered', (job: Added) => apply(part(job, 0), { type: 'delivered', attempt: 1 })],
+    ['delivered', (job: Added) => apply(part(job, 1), { type: 'delivered', attempt: 1 })],
     ['evicted', (job: Added) => apply(part(job, 0), { type: 'evicted', attempt: 1 })],
     ['failed', (job: Added) => apply(part(job, 0), { type: 'attempt_failed', attempt: 1, error: permanent })],
   ] as const)
     for (const isCancelFirst of [true, false]) {
       const job = name === 'divide' ? await add() : await divide(3)
       if (name === 'divide') await start(job.main)
+      else if (name === 'delivered') for (const index of [0, 2]) await deliver(job, index)
       else if (name !== 'claim') await start(part(job, 0))
-      if (name === 'delivered') for (const index of [1, 2]) await deliver(job, index)
+      if (name === 'delivered') await start(part(job, 1))
       const cancel = () => apply(job.main, { type: 'cancel' })
       const both = isCancelFirst ? [cancel(), race(job)] : [race(job), cancel()]
       const results = await Promise.all(both)

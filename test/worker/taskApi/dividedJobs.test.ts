@@ -26,14 +26,14 @@ const plan = { plan: taskPlan('', { outputs: [] }), warnings: [] }
 /** Two are at work at the same time, one waits. */
 const PARTS = 3
 
-/** A job that has just been divided, and the attempts at its first two parts. */
+/** A job that has just been divided, and the attempts at its last chunk and at the other one: the rest waits for the last. */
 async function startDivided(): Promise<{ id: number; main: FakeAttempt; parts: [FakeAttempt, FakeAttempt] }> {
   const { id, attempt: main } = await startJob(HLS_JOB)
   expect((await main.taskApi('POST', '/plan', plan)).status).toBe(200)
   expect((await main.divide(PARTS)).status).toBe(200)
   const begun = [await startNextAttempt(), await startNextAttempt()]
   const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))
-  expect([first?.part, second?.part]).toEqual([0, 1])
+  expect([first?.part, second?.part]).toEqual([0, 2])
   return { id, main, parts: [first!, second!] }
 }
 
@@ -91,13 +91,13 @@ const master = {
 test('a divided job: parts get the plan and each other’s records, and the last attempt publishes what they stored', async () => {
   const { id, main, parts } = await startDivided()
   expect(await main.divide(PARTS).then((answer) => answer.json())).toMatchObject({ state: 'divided' })
-  const [last, rest] = parts
-  const described = await (await rest.taskApi('GET', '')).json<TaskDescription>()
-  expect(described).toMatchObject({ kind: 'part', part: { index: 1 }, plan: plan.plan, heartbeat_ms: 5000 })
+  const [last, chunk] = parts
+  const described = await (await chunk.taskApi('GET', '')).json<TaskDescription>()
+  expect(described).toMatchObject({ kind: 'part', part: { index: 2 }, plan: plan.plan, heartbeat_ms: 5000 })
   expect(described.accepts).toEqual({ source: false, preview: false, log: false, subtitles: true })
   expect(described.assemble).toBeUndefined()
 
-  expect((await rest.taskApi('GET', '/parts/0')).status).toBe(404)
+  expect((await chunk.taskApi('GET', '/parts/0')).status).toBe(404)
   await storeSegment(last)
   const large = await last.storeObject(`hls/video_0/${last.attemptDirectory}/00002.m4s`, new Uint8Array(6))
   const record = { frames: 250, large }
@@ -107,15 +107,15 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect((await last.putObject(segmentOf(last), 'late', 'video/mp4')).status).toBe(409)
   // Its monitor wakes up before the job has ended, and leaves everything where it is.
   await last.alarm()
-  expect(await (await rest.taskApi('GET', '/parts/0')).json()).toEqual(record)
+  expect(await (await chunk.taskApi('GET', '/parts/0')).json()).toEqual(record)
 
   const row = await findTask(env.DB, main.run.task_id)
   const half = { ...noProgress, transcoded: 0.5 }
   // Its memory was lost after the first part was delivered.
-  const whole = await new PartsProgress().update(env.DB, row!, 1, half, Date.now())
+  const whole = await new PartsProgress().update(env.DB, row!, 2, half, Date.now())
   expect(whole.transcoded).toBeCloseTo((1 + 0.5) / PARTS)
-  const chunk = await startNextAttempt()
-  expect(chunk.part).toBe(2)
+  const rest = await startNextAttempt()
+  expect(rest.part).toBe(1)
   await storeSegment(rest)
   await storeSegment(chunk)
   expect(await chunk.heartbeat({ transcoded: 0.5, speed: 2 })).toBe('continue')
@@ -159,36 +159,29 @@ async function followProgress(id: number): Promise<() => Promise<unknown>> {
 
 test('progress of parts is the progress of the job, and never decreases', async () => {
   const { id, parts } = await startDivided()
-  const [last, rest] = parts
+  const [last, chunk] = parts
   const percent = async () => Number((await readStatus(id)).tcode_progress)
   const events = await followProgress(id)
   advanceClock(20_000)
   await last.heartbeat({ transcoded: 0.9 })
-  await rest.heartbeat({ transcoded: 0.6 })
+  await chunk.heartbeat({ transcoded: 0.6 })
   await expect.poll(percent).toBe(50)
   // Half of the work took 20 s.
   const { eta_seconds: left } = await readStatus(id)
   expect(left).toBeGreaterThanOrEqual(20)
   expect(left).toBeLessThan(60)
   expect(await events()).toMatchObject({ phase: 'transcoding', attempt: 1, tcode_progress: '50' })
-  // The slot of a lost part goes to the one that waits; the lost one begins anew.
-  advanceClock(60_000)
-  await last.alarm()
-  const chunk = await startNextAttempt()
-  expect(chunk.part).toBe(2)
-  await chunk.heartbeat()
-  await rest.heartbeat({ transcoded: 0.1, speed: 3 })
+  // The lost part begins anew.
+  await (await lose(last)).heartbeat()
+  await chunk.heartbeat({ transcoded: 0.1, speed: 3 })
   await expect.poll(async () => (await readStatus(id)).tcode_speed).toBe('3')
   expect(await percent()).toBe(50)
 })
 
 test('a lost transcoder costs one part: its attempt is repeated, the others stay, and what it left is removed', async () => {
   const { id, main, parts } = await startDivided()
-  const [last, rest] = parts
+  const [last, chunk] = parts
   const lost = await storeSegment(last)
-  await storeSegment(rest)
-  expect((await rest.deliver()).status).toBe(200)
-  const chunk = await startNextAttempt()
   await storeSegment(chunk)
   expect((await chunk.deliver()).status).toBe(200)
   const again = await lose(last)
@@ -198,6 +191,9 @@ test('a lost transcoder costs one part: its attempt is repeated, the others stay
   expect((await last.deliver()).status).toBe(409)
   await storeSegment(again)
   expect((await again.deliver()).status).toBe(200)
+  const rest = await startNextAttempt()
+  await storeSegment(rest)
+  expect((await rest.deliver()).status).toBe(200)
   const assembling = await startNextAttempt()
   expect((await assembling.finish([], { written: [master] })).status).toBe(200)
   expect((await readStatus(id)).error).toBeNull()
@@ -208,13 +204,13 @@ test('a lost transcoder costs one part: its attempt is repeated, the others stay
 
 test('a cancelled job ends its parts: the slots are free, and nothing is left', async () => {
   const { id, main, parts } = await startDivided()
-  const [last, rest] = parts
+  const [last, chunk] = parts
   await storeSegment(last)
-  await storeSegment(rest)
-  await rest.storeObject(`hls/video_0/${rest.attemptDirectory}/00002.m4s`, new Uint8Array(6))
-  expect((await last.deliver()).status).toBe(200)
-  const chunk = await startNextAttempt()
   await storeSegment(chunk)
+  await chunk.storeObject(`hls/video_0/${chunk.attemptDirectory}/00002.m4s`, new Uint8Array(6))
+  expect((await last.deliver()).status).toBe(200)
+  const rest = await startNextAttempt()
+  await storeSegment(rest)
   expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
   expect([await rest.heartbeat(), await chunk.heartbeat()]).toEqual(['cancel', 'cancel'])
   expect((await chunk.deliver()).status).toBe(409)
@@ -227,11 +223,11 @@ test('a cancelled job ends its parts: the slots are free, and nothing is left', 
 
 test('a part that fails for good fails its job, and nothing is left', async () => {
   const { id, main, parts } = await startDivided()
-  const [last, rest] = parts
+  const [last, chunk] = parts
   await storeSegment(last)
-  await storeSegment(rest)
+  await storeSegment(chunk)
   expect((await last.fail('encoder_failed', { message: 'Frame 17.' })).status).toBe(200)
-  expect(await rest.heartbeat()).not.toBe('continue')
+  expect(await chunk.heartbeat()).not.toBe('continue')
   const status = await readStatus(id)
   expect(status).toMatchObject({ state: 'error', error: { code: 'encoder_failed', message: 'Frame 17.' } })
   expect((await listPartStates(env.DB, main.run.task_id)).map(({ state }) => state)).toEqual([

@@ -1,33 +1,27 @@
-// In charge of: waiting for what another part of a divided job delivered.
+// In charge of: reading what other parts of a divided job delivered.
 // Not in charge of: the request (taskClient).
 import { expect, test } from 'vitest'
 import { AttemptAbort } from '../../../../transcoder/errors.ts'
-import { fetchRecords, waitForRecord } from '../../../../transcoder/pipeline/division/jobRecords.ts'
+import { fetchRecords, requireRecord } from '../../../../transcoder/pipeline/division/jobRecords.ts'
 
-/** `records`: the answers to one request after another, or by index. */
-function reading(answer: (index: number, request: number) => unknown): Parameters<typeof fetchRecords>[0] {
-  let requests = 0
-  const taskClient = { fetchPartRecord: (index: number) => Promise.resolve(answer(index, requests++)) }
+function reading(answer: (index: number) => unknown): Parameters<typeof fetchRecords>[0] {
+  const taskClient = { fetchPartRecord: (index: number) => Promise.resolve(answer(index)) }
   return { taskClient: taskClient as never, controller: new AbortController() }
 }
 
-test('a record that is not there yet is asked for again', async () => {
-  const found = await waitForRecord(
-    reading((_index, request) => (request < 3 ? null : { request })),
-    0,
-    { longestMs: 60_000, pollMs: 1 },
-  )
-  expect(found).toEqual({ request: 3 })
-})
-
-test('after the longest wait the task is given back', async () => {
-  const waiting = waitForRecord(
+test('without the record that a part needs, its task is given back at once', async () => {
+  expect(
+    await requireRecord(
+      reading((index) => ({ index })),
+      0,
+    ),
+  ).toEqual({ index: 0 })
+  const missing = requireRecord(
     reading(() => null),
     0,
-    { longestMs: 0, pollMs: 1 },
   )
-  await expect(waiting).rejects.toBeInstanceOf(AttemptAbort)
-  await expect(waiting).rejects.toMatchObject({ kind: 'interrupted' })
+  await expect(missing).rejects.toBeInstanceOf(AttemptAbort)
+  await expect(missing).rejects.toMatchObject({ kind: 'interrupted' })
 })
 
 test('records are in the order of the parts, and none may be missing', async () => {
