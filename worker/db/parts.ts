@@ -139,14 +139,15 @@ export function listSettledMains(db: D1Database, limit: number): Promise<PartRef
 
 /** Parts that outlived their main task: the request that ended it died before it ended them, or they were given back. */
 export function listOrphanedParts(db: D1Database, limit: number): Promise<PartRef[]> {
-  const orphans = (states: string) =>
-    `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
+  // By name: completed parts are kept, and an index of all parts would read every one of them.
+  const orphans = (index: string, states: string) =>
+    `SELECT tasks.id, jobs.job_id FROM tasks INDEXED BY ${index} JOIN jobs ON jobs.id = tasks.job
        JOIN tasks AS whole ON whole.id = tasks.main
        WHERE ${states} AND tasks.main IS NOT NULL AND ${hasEnded('whole')}`
   return all<PartRef>(
     db,
-    `${orphans(`tasks.state = 'queued'`)} UNION ALL
-     ${orphans(`tasks.state IN ('starting', 'running', 'divided', 'committing')`)} LIMIT ?1`,
+    `${orphans('tasks_waiting', `tasks.state = 'queued'`)} UNION ALL
+     ${orphans('tasks_at_work', `tasks.state IN ('starting', 'running', 'divided', 'committing')`)} LIMIT ?1`,
     [limit],
   )
 }

@@ -285,7 +285,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
          SELECT part.main, whole.updated_at AS since, SUM(part.state <> 'completed') AS unfinished,
            MAX(CASE WHEN part.attempt > 0 THEN part.updated_at ELSE 0 END) AS served
          FROM tasks AS part JOIN tasks AS whole ON whole.id = part.main
-         WHERE part.main IN (SELECT main FROM tasks WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
+         WHERE part.main IN (SELECT main FROM tasks INDEXED BY tasks_waiting WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
          GROUP BY part.main
        ), candidates AS (
          SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, tasks.part,

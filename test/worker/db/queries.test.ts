@@ -20,6 +20,8 @@ import {
 } from '../../../worker/db/jobs.ts'
 import {
   findEventOfParts,
+  findLastWork,
+  findPlannedBuild,
   insertParts,
   listOpenParts,
   listOrphanedParts,
@@ -109,6 +111,8 @@ test('what is asked with every request and every minute reads no table from end 
   await listOverdueJobs(explaining, 1, 1)
   await insertParts(explaining, 'x', 1, 2, 1).all()
   await findEventOfParts(explaining, 'x')
+  await findPlannedBuild(explaining, 'x')
+  await findLastWork(explaining, 'x', 1)
   await listOpenParts(explaining, 'x')
   await listOrphanedParts(explaining, 1)
   await listSettledMains(explaining, 1)
@@ -120,6 +124,9 @@ test('what is asked with every request and every minute reads no table from end 
   await insertJob(explaining, jobRow('x'), null).all()
   const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other|part|whole)\b(?!.* INDEX )/.test(plan))
   expect(scans).toEqual([])
+  // The parts of a job are kept as long as it: what is asked for all jobs must not read them all.
+  const ofAllParts = plans.filter((plan) => /tasks_by_main(?! \(main=\?)/.test(plan.split('   of   ')[0] ?? ''))
+  expect(ofAllParts).toEqual([])
   // These do not scan every ended job either.
   for (const [index, statement] of [
     ['jobs_sealed', 'SET sealed = NULL'],
