@@ -99,6 +99,9 @@ export function unavailableSection(): string {
 
 const count = (section: string, verdict: Result): number => `${section}\n`.split(`| ${verdict} |\n`).length - 1
 
+/** Distributions append to the version number: "5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e". */
+export const plainVersion = (version: string): string => /\d+(\.\d+)+/.exec(version)?.[0] ?? version
+
 /** All pages by path; the `measured` groups are new, the others unchanged. */
 export async function renderPages(
   engineVersion: string,
@@ -166,6 +169,8 @@ const ABOUT: Record<string, { title: string; about: string }> = {
   addresses: { title: 'sources, stores, webhooks', about: 'input, credentials, logo and webhook addresses' },
   warnings: { title: 'warnings', about: 'every code of `status.warnings`' },
 }
+
+export const titleOf = (group: string): string => ABOUT[group]?.title ?? group
 
 const PREFACE = `# Measured values
 

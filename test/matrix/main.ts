@@ -1,23 +1,29 @@
-// In charge of: `npm run matrix [-- --only GROUP …] [--dry]`: measures the rows, writes docs/matrix, and fails if a row
-// fails.
-// Not in charge of: the rows (rows/), the format of the document (document.ts).
+// In charge of: `npm run matrix [-- --only GROUP …] [--dry] [--chunked]`: measures the rows, writes docs/matrix, and fails if
+// a row fails.
+// Not in charge of: the rows (rows/), the format of the document (document.ts), divided jobs (dividedMain.ts).
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { testFfmpeg } from '../support/media/media.ts'
-import { renderPages, measuredRow, type MeasuredRow } from './document.ts'
+import { renderPages, measuredRow, plainVersion, type MeasuredRow } from './document.ts'
+import { measureDivided } from './dividedMain.ts'
 import { missingRows, GROUPS } from './groups.ts'
 import { openMatrixRunner } from './runner.ts'
 import { showValue } from './parameterValues.ts'
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, dry: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string', multiple: true },
+    dry: { type: 'boolean', default: false },
+    chunked: { type: 'boolean', default: false },
+  },
 })
 const chosen = values.only ?? Object.keys(GROUPS)
 if (chosen.some((name) => !Object.hasOwn(GROUPS, name))) {
-  console.error(`Usage: npm run matrix [-- --only ${Object.keys(GROUPS).join(' | ')}] [--dry]`)
+  console.error(`Usage: npm run matrix [-- --only ${Object.keys(GROUPS).join(' | ')}] [--dry] [--chunked]`)
   process.exit(2)
 }
+if (values.chunked) process.exit(await measureDivided(chosen, values.dry))
 
 const missing = missingRows()
 for (const gap of missing) console.error(gap)
@@ -39,8 +45,7 @@ for (const group of chosen) {
   measured.set(group, lines)
 }
 
-// The plain version number: distributions append to it ("5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e").
-const plain = /\d+(\.\d+)+/.exec(version)?.[0] ?? version
+const plain = plainVersion(version)
 if (!values.dry)
   for (const [path, text] of await renderPages(plain, measured)) {
     await mkdir(dirname(path), { recursive: true })

@@ -21,12 +21,12 @@ import { describeTask, runRequest } from '../support/transcoder/attemptFixture.t
 import type { RowContext, JobChange, Measurement, Row } from './row.ts'
 import { sources, type SourceName } from './sourceClips.ts'
 
-const BASE_URL = 'https://api.example.test'
+export const BASE_URL = 'https://api.example.test'
 const VIDEO = { width: 320, height: 180, video_bitrate: 500 }
 const AUDIO = { audio_bitrate: 128, source_stream: 1 }
 
 /** The base job with the changes merged in. */
-function bodyOf(job: JobChange): Record<string, unknown> {
+export function bodyOf(job: JobChange): Record<string, unknown> {
   const { videoProfiles = [{}], audioProfiles = [{}], ...rest } = job
   return {
     input: '1',
@@ -48,6 +48,9 @@ interface Made {
 
 export interface MatrixRunner extends AsyncDisposable {
   run(row: Row): Promise<Measurement>
+  context: (row: Row) => RowContext
+  clip: (name: SourceName) => Promise<string>
+  directory: string
 }
 
 /** A whole attempt at a segmented job, from the task API to the commit. */
@@ -159,6 +162,9 @@ export async function openMatrixRunner(): Promise<MatrixRunner> {
   }
 
   return {
+    context: rowContext,
+    clip,
+    directory: tempDir.path,
     async run(row) {
       if (row.measure === null) throw new Error('nothing to measure')
       try {

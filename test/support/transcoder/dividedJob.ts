@@ -2,7 +2,7 @@
 // attempt that puts them together.
 // Not in charge of: expectations.
 import type { TaskDescription } from '#contract/task/protocol.ts'
-import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import type { SourceVersion } from '../../../transcoder/plan/model/divisionPlan.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
@@ -41,13 +41,32 @@ export async function runDividedJob(
     division: { ...stored.division!, ...(source === undefined ? {} : { source }) },
   }
   const parts = taskApi.divided?.parts ?? 0
-  for (const index of wanted ?? Array.from({ length: parts }).keys()) {
-    const common = { ...task, plan, heartbeat_ms: 5000, accepts: { source: false, preview: false, log: false } }
-    taskApi.task = { ...common, kind: 'part', part: { index } }
-    await runTask(runRequest(taskApi), fixture.context())
-  }
+  await makeParts(taskApi, { ...task, plan }, wanted ?? Array.from({ length: parts }).keys(), () => fixture.context())
   if (taskApi.records.size < parts || parts === 0) return
   beforeAssembly?.()
-  taskApi.task = { ...task, attempt: 2, plan, accepts, assemble: { parts } }
-  await runTask(runRequest(taskApi, 2), fixture.context())
+  await assembleFromParts(taskApi, { ...task, plan, accepts }, parts, () => fixture.context())
+}
+
+/** `task`: with its plan. */
+export async function makeParts(
+  taskApi: FakeTaskApi,
+  task: TaskDescription,
+  parts: Iterable<number>,
+  context: () => RunContext,
+): Promise<void> {
+  for (const index of parts) {
+    const common = { ...task, heartbeat_ms: 5000, accepts: { source: false, preview: false, log: false } }
+    taskApi.task = { ...common, kind: 'part', part: { index } }
+    await runTask(runRequest(taskApi), context())
+  }
+}
+
+export async function assembleFromParts(
+  taskApi: FakeTaskApi,
+  task: TaskDescription,
+  parts: number,
+  context: () => RunContext,
+): Promise<void> {
+  taskApi.task = { ...task, attempt: 2, assemble: { parts } }
+  await runTask(runRequest(taskApi, 2), context())
 }

@@ -1,0 +1,104 @@
+// In charge of: one job made by a main attempt, parts and an assembling attempt, in chunks shorter than a client may ask for:
+// the clips last a few seconds.
+// Not in charge of: what is measured in the outputs (rows/), jobs by one task (runner.ts).
+import { readFile } from 'node:fs/promises'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
+import type { TaskDescription } from '#contract/task/protocol.ts'
+import { AttemptAbort } from '../../transcoder/errors.ts'
+import { createLog } from '../../transcoder/log.ts'
+import { runTask, type RunContext } from '../../transcoder/pipeline/runTask.ts'
+import type { Plan } from '../../transcoder/plan/model/plan.ts'
+import { readSettings } from '../../transcoder/settings.ts'
+import { testFfmpeg } from '../support/media/media.ts'
+import { describeTask, runRequest } from '../support/transcoder/attemptFixture.ts'
+import { assembleFromParts, makeParts } from '../support/transcoder/dividedJob.ts'
+import { FakeTaskApi } from '../support/transcoder/fakeTaskApi.ts'
+import { storedObjects } from '../support/transcoder/segmentedTask.ts'
+
+export interface DividedOutputs {
+  /** Every object of the destination, by path. */
+  objects: Map<string, Buffer>
+  plan: Plan
+  /** Codes of the transcoder's warnings. */
+  warnings: string[]
+}
+
+export type DividedRun =
+  | DividedOutputs
+  /** The reason of the warning `not_divided`; '' = the video is one chunk. */
+  | { oneTask: string }
+  /** The job fails before its plan. */
+  | { refused: { code: string; field: string } }
+
+export interface DividedJob {
+  config: JobConfig
+  source: string
+  logo: Buffer
+  workDir: string
+  /** Of the longest chunk. */
+  chunkSeconds: number
+}
+
+/** Throws if the job fails after it was planned. */
+export async function runDivided({ config, source, logo, workDir, chunkSeconds }: DividedJob): Promise<DividedRun> {
+  const taskApi = await new FakeTaskApi({ bytes: await readFile(source) }).start()
+  taskApi.logo = logo
+  const engine = await testFfmpeg()
+  const context = (): RunContext => ({
+    engine,
+    settings: { ...readSettings({}), workDir },
+    log: createLog(() => undefined),
+    controller: new AbortController(),
+  })
+  try {
+    const task: TaskDescription = {
+      ...describeTask({ container: 'mp4' }),
+      config: { ...config, max_chunk_seconds: chunkSeconds },
+      input_name: 'clip.mp4',
+    }
+    taskApi.task = { ...task, accepts: { source: false, preview: false, log: false, parts: MAX_JOB_PARTS } }
+    const main = context()
+    // What one task makes is measured without chunks.
+    const planned = taskApi
+      .waitFor(() => taskApi.plans.length > 0)
+      .then(() => taskApi.plans[0]!.plan as unknown as Plan)
+    void planned.then(({ division }) => division == null && main.controller.abort(new AttemptAbort('cancelled')))
+    await runTask(runRequest(taskApi), main)
+    if (taskApi.plans.length === 0) return { refused: refusal(taskApi) }
+    if (taskApi.divided === null) return { oneTask: reasonOf(planOf(taskApi)) }
+    const plan = planOf(taskApi)
+    const { parts } = taskApi.divided
+    await makeParts(taskApi, { ...task, plan }, Array.from({ length: parts }).keys(), context)
+    requireNoFailure(taskApi)
+    await assembleFromParts(taskApi, { ...task, plan }, parts, context)
+    requireNoFailure(taskApi)
+    const warnings = taskApi.finished?.warnings.map(({ code }) => code) ?? []
+    return { objects: storedObjects(taskApi), plan, warnings }
+  } finally {
+    await taskApi.stop()
+  }
+}
+
+/** Of the main attempt. */
+const planOf = ({ storedPlan }: FakeTaskApi): Plan => storedPlan as Plan
+
+function refusal({ fails }: FakeTaskApi): { code: string; field: string } {
+  const error = fails[0]?.error
+  if (error == null) throw new Error('the main attempt ended without a plan and without an error')
+  return { code: error.code, field: error.field ?? '' }
+}
+
+const WARNING = /^The job is not divided into chunks: (?<reason>.*)\.$/
+
+function reasonOf({ warnings }: Plan): string {
+  const message = warnings.find(({ code }) => code === 'not_divided')?.message ?? ''
+  return WARNING.exec(message)?.groups?.['reason'] ?? message
+}
+
+function requireNoFailure({ fails, breaches }: FakeTaskApi): void {
+  const [failure] = fails
+  if (failure !== undefined)
+    throw new Error(`a part failed: ${failure.error?.message ?? failure.why ?? failure.reason}`)
+  if (breaches.length > 0) throw new Error(breaches.join('; '))
+}

@@ -1,0 +1,164 @@
+// In charge of: running rows on divided jobs, with the measurements and expectations of undivided ones.
+// Not in charge of: making one divided job (dividedRun.ts), rows by one task (runner.ts), the document (dividedDocument.ts).
+import { writeFile } from 'node:fs/promises'
+import { validateJob } from '#contract/job/validateJob.ts'
+import { plannedFiles } from '../../transcoder/plan/model/plannedFiles.ts'
+import { makeLogoImage } from '../support/media/testLogo.ts'
+import {
+  chunkSeconds,
+  filesOfSegments,
+  OF_FILES,
+  formWords,
+  indexedSource,
+  jobInForm,
+  nextForm,
+  UNCHANGED,
+} from './dividedForms.ts'
+import { runDivided, type DividedOutputs } from './dividedRun.ts'
+import type { JobChange, Row, RowContext } from './row.ts'
+import { BASE_URL, bodyOf, openMatrixRunner } from './runner.ts'
+
+export interface DividedFinding {
+  /** nothing to divide: the row makes no outputs. */
+  verdict: 'pass' | 'fail' | 'one task' | 'nothing to divide'
+  /** What was measured, or why one task makes the job. */
+  words: string
+  /** How the job was changed, if it was. */
+  form: string
+}
+
+export interface DividedRunner extends AsyncDisposable {
+  run(row: Row): Promise<DividedFinding>
+}
+
+class OneTask extends Error {}
+
+interface Made extends DividedOutputs {
+  files: { path: string; file: string }[]
+  form: string
+}
+
+interface Refused {
+  refusal: { code: string; field: string }
+}
+
+export async function openDividedRunner(): Promise<DividedRunner> {
+  const undivided = await openMatrixRunner()
+  const { directory } = undivided
+  const jobs = new Map<string, Promise<Made | Refused>>()
+  let runs = 0
+
+  async function produce(row: Row, job: JobChange): Promise<Made | Refused> {
+    let form = UNCHANGED
+    let firstReason: string | null = null
+    for (;;) {
+      const judged = validateJob(bodyOf(jobInForm(job, form)), { baseUrl: BASE_URL })
+      if (!judged.ok) {
+        if (firstReason !== null) throw new OneTask(firstReason)
+        return { refusal: judged.problems[0]! }
+      }
+      const clip = await undivided.clip(row.source ?? 'plain')
+      const source = form.indexed ? await indexedSource(clip) : clip
+      if (source === null) throw new OneTask(firstReason ?? '')
+      runs += 1
+      const made = await runDivided({
+        config: judged.config,
+        source,
+        logo: await makeLogoImage(`${directory}/divided-logo.png`),
+        workDir: `${directory}/divided`,
+        chunkSeconds: chunkSeconds(row),
+      })
+      if ('refused' in made) {
+        if (firstReason !== null) throw new OneTask(firstReason)
+        return { refusal: made.refused }
+      }
+      if ('objects' in made) {
+        const room = `${directory}/${runs}`
+        const files = form.segments ? await filesOfSegments(made.objects, room) : await storedFiles(made, room)
+        const warnings = [...ownWarnings(job), ...made.warnings]
+        return { ...made, files, warnings, form: formWords(form) }
+      }
+      const reason = made.oneTask === '' ? 'the clip is one chunk' : made.oneTask
+      firstReason ??= reason
+      const next = nextForm({ ...row, job }, form, made.oneTask)
+      if (next === null) throw new OneTask(reason)
+      form = next
+    }
+  }
+
+  function make(row: Row, job: JobChange): Promise<Made | Refused> {
+    const key = JSON.stringify([job, row.source, OF_FILES.has(row.path)])
+    const making = jobs.get(key) ?? produce(row, job)
+    jobs.set(key, making)
+    return making
+  }
+
+  async function run(row: Row): Promise<DividedFinding> {
+    if (row.measure === null) return { verdict: 'nothing to divide', words: '', form: '' }
+    let form: string | null = null
+    const made = async (job: JobChange): Promise<Made> => {
+      const found = await make(row, job)
+      if ('refusal' in found) throw new Error(`${found.refusal.code} at ${found.refusal.field}`)
+      form ??= found.form
+      return found
+    }
+    const base = undivided.context(row)
+    const context: RowContext = {
+      ...base,
+      file: async () => fileOf(await made(row.job), row.output ?? 0),
+      files: async () => (await made(row.job)).files,
+      objects: async () => belowShow((await made({ ...row.job, bucket_output_path: 'show' })).objects),
+      warnings: async () => (await made(row.job)).warnings,
+      rejection: async () => {
+        const found = await make(row, row.job)
+        return 'refusal' in found ? found.refusal : null
+      },
+      encodeOther: async (job) =>
+        made(job).then(
+          (other) => fileOf(other, 0),
+          (error: unknown) => (error instanceof OneTask ? base.encodeOther(job) : Promise.reject(error as Error)),
+        ),
+    }
+    try {
+      const { measured, ok } = await row.measure(context)
+      if (form === null) return { verdict: 'nothing to divide', words: measured, form: '' }
+      return { verdict: ok ? 'pass' : 'fail', words: measured, form }
+    } catch (error) {
+      if (error instanceof OneTask) return { verdict: 'one task', words: error.message, form: '' }
+      const message = error instanceof Error ? error.message : String(error)
+      return { verdict: 'fail', words: `error: ${message.split('\n')[0]}`, form: form ?? '' }
+    }
+  }
+
+  return { run, [Symbol.asyncDispose]: () => undivided[Symbol.asyncDispose]() }
+}
+
+function fileOf({ files }: Made, output: number): string {
+  const file = files[output]
+  if (file === undefined) throw new Error(`no output ${output}`)
+  return file.file
+}
+
+/** Without those of the changes that divide the job. */
+function ownWarnings(job: JobChange): string[] {
+  const judged = validateJob(bodyOf(job), { baseUrl: BASE_URL })
+  return judged.ok ? judged.warnings.map(({ code }) => code) : []
+}
+
+function belowShow(objects: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
+  return new Map([...objects].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes]))
+}
+
+async function storedFiles({ objects, plan }: DividedOutputs, room: string): Promise<Made['files']> {
+  const found = plannedFiles(plan).flatMap(({ path }) => {
+    const bytes = objects.get(path)
+    return bytes === undefined ? [] : [{ path, bytes }]
+  })
+  return Promise.all(
+    found.map(async ({ path, bytes }, index) => {
+      const file = `${room}_${index}.${path.split('.').at(-1)}`
+      await writeFile(file, bytes)
+      return { path, file }
+    }),
+  )
+}
