@@ -20,7 +20,7 @@ export interface DividedOutputs {
   /** Every object of the destination, by path. */
   objects: Map<string, Buffer>
   plan: Plan
-  /** Codes of the transcoder's warnings. */
+  /** Codes of the transcoder's warnings, without those of the length of segments and chunks. */
   warnings: string[]
 }
 
@@ -36,9 +36,11 @@ export interface DividedJob {
   source: string
   logo: Buffer
   workDir: string
-  /** Of the longest chunk. */
+  /** Of the longest chunk; 0 = one task makes the job. */
   chunkSeconds: number
 }
+
+const OF_CHUNKS: ReadonlySet<string> = new Set(['segment_length', 'max_chunk_seconds'])
 
 /** Throws if the job fails after it was planned. */
 export async function runDivided({ config, source, logo, workDir, chunkSeconds }: DividedJob): Promise<DividedRun> {
@@ -66,14 +68,17 @@ export async function runDivided({ config, source, logo, workDir, chunkSeconds }
     void planned.then(({ division }) => division == null && main.controller.abort(new AttemptAbort('cancelled')))
     await runTask(runRequest(taskApi), main)
     if (taskApi.plans.length === 0) return { refused: refusal(taskApi) }
-    if (taskApi.divided === null) return { oneTask: reasonOf(planOf(taskApi)) }
     const plan = planOf(taskApi)
-    const { parts } = taskApi.divided
-    await makeParts(taskApi, { ...task, plan }, Array.from({ length: parts }).keys(), context)
+    if (taskApi.divided !== null) {
+      const { parts } = taskApi.divided
+      await makeParts(taskApi, { ...task, plan }, Array.from({ length: parts }).keys(), context)
+      requireNoFailure(taskApi)
+      await assembleFromParts(taskApi, { ...task, plan }, parts, context)
+    } else if (chunkSeconds > 0) return { oneTask: reasonOf(plan) }
     requireNoFailure(taskApi)
-    await assembleFromParts(taskApi, { ...task, plan }, parts, context)
-    requireNoFailure(taskApi)
-    const warnings = taskApi.finished?.warnings.map(({ code }) => code) ?? []
+    const warnings = (taskApi.finished?.warnings ?? [])
+      .filter(({ field = '' }) => !OF_CHUNKS.has(field))
+      .map(({ code }) => code)
     return { objects: storedObjects(taskApi), plan, warnings }
   } finally {
     await taskApi.stop()
@@ -99,6 +104,6 @@ function reasonOf({ warnings }: Plan): string {
 function requireNoFailure({ fails, breaches }: FakeTaskApi): void {
   const [failure] = fails
   if (failure !== undefined)
-    throw new Error(`a part failed: ${failure.error?.message ?? failure.why ?? failure.reason}`)
+    throw new Error(`an attempt failed: ${failure.error?.message ?? failure.why ?? failure.reason}`)
   if (breaches.length > 0) throw new Error(breaches.join('; '))
 }

@@ -13,6 +13,7 @@ import {
   jobInForm,
   nextForm,
   UNCHANGED,
+  type DividedForm,
 } from './dividedForms.ts'
 import { runDivided, type DividedOutputs } from './dividedRun.ts'
 import type { JobChange, Row, RowContext } from './row.ts'
@@ -35,7 +36,9 @@ class OneTask extends Error {}
 
 interface Made extends DividedOutputs {
   files: { path: string; file: string }[]
-  form: string
+  form: DividedForm
+  /** Why one task makes the job as the row has it; null = it was not changed. */
+  firstReason: string | null
 }
 
 interface Refused {
@@ -52,31 +55,12 @@ export async function openDividedRunner(): Promise<DividedRunner> {
     let form = UNCHANGED
     let firstReason: string | null = null
     for (;;) {
-      const judged = validateJob(bodyOf(jobInForm(job, form)), { baseUrl: BASE_URL })
-      if (!judged.ok) {
+      const made = await makeInForm(row, job, form, chunkSeconds(row))
+      if (made === null) throw new OneTask(firstReason ?? '')
+      if ('files' in made) return { ...made, firstReason }
+      if ('refusal' in made) {
         if (firstReason !== null) throw new OneTask(firstReason)
-        return { refusal: judged.problems[0]! }
-      }
-      const clip = await undivided.clip(row.source ?? 'plain')
-      const source = form.indexed ? await indexedSource(clip) : clip
-      if (source === null) throw new OneTask(firstReason ?? '')
-      runs += 1
-      const made = await runDivided({
-        config: judged.config,
-        source,
-        logo: await makeLogoImage(`${directory}/divided-logo.png`),
-        workDir: `${directory}/divided`,
-        chunkSeconds: chunkSeconds(row),
-      })
-      if ('refused' in made) {
-        if (firstReason !== null) throw new OneTask(firstReason)
-        return { refusal: made.refused }
-      }
-      if ('objects' in made) {
-        const room = `${directory}/${runs}`
-        const files = form.segments ? await filesOfSegments(made.objects, room) : await storedFiles(made, room)
-        const warnings = [...ownWarnings(job), ...made.warnings]
-        return { ...made, files, warnings, form: formWords(form) }
+        return made
       }
       const reason = made.oneTask === '' ? 'the clip is one chunk' : made.oneTask
       firstReason ??= reason
@@ -86,6 +70,33 @@ export async function openDividedRunner(): Promise<DividedRunner> {
     }
   }
 
+  /** null = the source cannot be changed so. */
+  async function makeInForm(
+    row: Row,
+    job: JobChange,
+    form: DividedForm,
+    longestChunk: number,
+  ): Promise<Made | Refused | { oneTask: string } | null> {
+    const judged = validateJob(bodyOf(jobInForm(job, form)), { baseUrl: BASE_URL })
+    if (!judged.ok) return { refusal: judged.problems[0]! }
+    const clip = await undivided.clip(row.source ?? 'plain')
+    const source = form.indexed ? await indexedSource(clip) : clip
+    if (source === null) return null
+    runs += 1
+    const room = `${directory}/${runs}`
+    const made = await runDivided({
+      config: judged.config,
+      source,
+      logo: await makeLogoImage(`${directory}/divided-logo.png`),
+      workDir: `${directory}/divided`,
+      chunkSeconds: longestChunk,
+    })
+    if ('refused' in made) return { refusal: made.refused }
+    if (!('objects' in made)) return made
+    const files = form.segments ? await filesOfSegments(made.objects, room) : await storedFiles(made, room)
+    return { ...made, files, warnings: [...ownWarnings(job), ...made.warnings], form, firstReason: null }
+  }
+
   function make(row: Row, job: JobChange): Promise<Made | Refused> {
     const key = JSON.stringify([job, row.source, OF_FILES.has(row.path)])
     const making = jobs.get(key) ?? produce(row, job)
@@ -93,40 +104,66 @@ export async function openDividedRunner(): Promise<DividedRunner> {
     return making
   }
 
-  async function run(row: Row): Promise<DividedFinding> {
-    if (row.measure === null) return { verdict: 'nothing to divide', words: '', form: '' }
-    let form: string | null = null
-    const made = async (job: JobChange): Promise<Made> => {
-      const found = await make(row, job)
+  /** Measures the row on the jobs that `jobOf` makes. `made` is the first of them; null = none. */
+  async function measure(
+    row: Row,
+    jobOf: (job: JobChange) => Promise<Made | Refused>,
+  ): Promise<{ measured: string; ok: boolean; made: Made | null }> {
+    let first: Made | null = null
+    const madeOf = async (job: JobChange): Promise<Made> => {
+      const found = await jobOf(job)
       if ('refusal' in found) throw new Error(`${found.refusal.code} at ${found.refusal.field}`)
-      form ??= found.form
+      first ??= found
       return found
     }
     const base = undivided.context(row)
     const context: RowContext = {
       ...base,
-      file: async () => fileOf(await made(row.job), row.output ?? 0),
-      files: async () => (await made(row.job)).files,
-      objects: async () => belowShow((await made({ ...row.job, bucket_output_path: 'show' })).objects),
-      warnings: async () => (await made(row.job)).warnings,
+      file: async () => fileOf(await madeOf(row.job), row.output ?? 0),
+      files: async () => (await madeOf(row.job)).files,
+      objects: async () => belowShow((await madeOf({ ...row.job, bucket_output_path: 'show' })).objects),
+      warnings: async () => (await madeOf(row.job)).warnings,
       rejection: async () => {
-        const found = await make(row, row.job)
+        const found = await jobOf(row.job)
         return 'refusal' in found ? found.refusal : null
       },
       encodeOther: async (job) =>
-        made(job).then(
+        madeOf(job).then(
           (other) => fileOf(other, 0),
           (error: unknown) => (error instanceof OneTask ? base.encodeOther(job) : Promise.reject(error as Error)),
         ),
     }
     try {
-      const { measured, ok } = await row.measure(context)
-      if (form === null) return { verdict: 'nothing to divide', words: measured, form: '' }
-      return { verdict: ok ? 'pass' : 'fail', words: measured, form }
+      return { ...(await row.measure!(context)), made: first }
+    } catch (error) {
+      if (error instanceof OneTask) throw error
+      const message = error instanceof Error ? error.message : String(error)
+      return { measured: `error: ${message.split('\n')[0]}`, ok: false, made: first }
+    }
+  }
+
+  /** Whether what is wrong is the change of the job: one task makes the same of it. */
+  async function isOfForm(row: Row, form: DividedForm): Promise<boolean> {
+    const { ok } = await measure(row, async (job) => {
+      const made = await makeInForm(row, job, form, 0)
+      if (made === null || 'oneTask' in made) throw new Error('one task makes no outputs')
+      return made
+    })
+    return !ok
+  }
+
+  async function run(row: Row): Promise<DividedFinding> {
+    if (row.measure === null) return { verdict: 'nothing to divide', words: '', form: '' }
+    try {
+      const { measured, ok, made } = await measure(row, (job) => make(row, job))
+      if (made === null) return { verdict: 'nothing to divide', words: measured, form: '' }
+      const { form, firstReason } = made
+      if (!ok && firstReason !== null && (await isOfForm(row, form)))
+        return { verdict: 'one task', words: firstReason, form: '' }
+      return { verdict: ok ? 'pass' : 'fail', words: measured, form: formWords(form) }
     } catch (error) {
       if (error instanceof OneTask) return { verdict: 'one task', words: error.message, form: '' }
-      const message = error instanceof Error ? error.message : String(error)
-      return { verdict: 'fail', words: `error: ${message.split('\n')[0]}`, form: form ?? '' }
+      throw error
     }
   }
 
