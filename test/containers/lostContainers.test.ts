@@ -2,7 +2,8 @@
 // every case.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { docker } from '../../scripts/image/docker.ts'
-import { waitFor } from '../support/testClient.ts'
+import { makeClip } from '../support/media/media.ts'
+import { jobRequest, waitFor } from '../support/testClient.ts'
 import { ContainerFixture, FIRST_ATTEMPT, MINUTE_MS, type AttemptSummary } from './containerFixture.ts'
 import { CONTAINERS_ENABLED, type Container } from './dockerEngine.ts'
 import { recordTiming } from './timings.ts'
@@ -102,6 +103,38 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     await fixture.expectComplete(id)
     expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual({ made: 2, lost: [] })
     await recordTiming('given back after SIGTERM', (await fixture.eventTime(id, 'attempt.evicted', 1)) - since)
+    expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
+  })
+
+  it('that makes a chunk of a divided job is killed: the job is completed from the chunks of several containers', async () => {
+    const source = fixture.tempDir.file('long.mp4')
+    await makeClip(source, { seconds: 41, flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'] })
+    const input = await fixture.service.upload(source)
+    const id = await fixture.service.create(
+      jobRequest(input, 'file-upload', {
+        bucket_output_path: 'long',
+        segment_length: 2,
+        segmented_output_hls: true,
+        segmented_output_dash: true,
+        max_chunk_seconds: 10,
+        video_bitrate_mode: 'qvbr',
+        videoProfiles: [{ output: '', width: 1280, height: 720, video_bitrate: 3000 }],
+      }),
+    )
+    const begun = await waitFor('a chunk to be at work', async () => {
+      const { chunks } = (await fixture.service.status(id)) ?? {}
+      return chunks != null && chunks.running > 0 ? chunks : null
+    })
+    expect(begun.total).toBe(6)
+    const [busy] = await waitFor('its container', async () => {
+      const found = await fixture.service.busyContainers()
+      return found.length > 0 ? found : null
+    })
+    await busy!.signal('SIGKILL')
+    const { chunks } = await fixture.expectComplete(id)
+    expect(chunks).toEqual({ total: 6, completed: 6, running: 0, map: 'cccccc' })
+    // The main task divides in its first attempt and publishes in its second one; the container that was lost made a part.
+    expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual({ made: 2, lost: [] })
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 })
