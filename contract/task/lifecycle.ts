@@ -50,7 +50,7 @@ export interface TaskLifecycle {
   evicted: number
   /** Failed starts in a row; 0 once a transcoder has asked for the task. */
   starts_failed: number
-  /** Of a main task: how many parts its job was divided into; 0 = it was not. */
+  /** Of a main task: how many parts its job was divided into; 0 = it was not, or one attempt made it after all. */
   parts: number
 }
 
@@ -92,7 +92,8 @@ export type TaskEvent =
    */
   | { type: 'evicted'; attempt: number; why?: string | undefined }
   | { type: 'attempt_failed'; attempt: number; error: JobError }
-  | { type: 'finish'; attempt: number }
+  /** `undivided`: the parts of the job have no more use, since this attempt made all of it. */
+  | { type: 'finish'; attempt: number; undivided?: boolean }
   /** The job is divided: the parts do the rest, and the slot is free for them. */
   | { type: 'divide'; attempt: number; parts: number }
   /** A part has stored its result. */
@@ -295,6 +296,7 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
         : refuseTransition('impossible')
     case 'finish':
       if (lifecycle.state === 'committing') return refuseTransition('same')
+      if (event.undivided === true) return transition({ ...lifecycle, parts: 0 }, { ...event, undivided: false })
       return lifecycle.state === 'running' && lifecycle.kind === 'transcode'
         ? acceptTransition(lifecycle, { state: 'committing' }, ['release_slot', 'schedule'])
         : refuseTransition('impossible')

@@ -291,6 +291,8 @@ export const finishPostSchema = z.object({
   progress: progressPostSchema,
   /** Older transcoders send none. */
   usage: z.exactOptional(usageReportSchema),
+  /** The job was divided, but this attempt made all of it: what its parts stored is not used. */
+  undivided: z.exactOptional(z.literal(true)),
 })
 export type FinishPost = z.infer<typeof finishPostSchema>
 

@@ -24,7 +24,7 @@ interface Assembly {
   task: Pick<TaskDescription, 'job_id' | 'attempt'>
 }
 
-/** `records`: of all parts, in any order. Throws if one is missing, or if they do not fit together. */
+/** `records`: of all parts, in any order. Throws if one is missing, or as `joinChunks` if they do not fit together. */
 export function assembleParts(
   plan: Plan,
   records: readonly PartRecord[],

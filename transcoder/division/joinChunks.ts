@@ -13,7 +13,7 @@ export function videoOf(whole: Plan, record: PartRecord): RecordedRendition[] {
   return record.streams.map((stream) => recordedRendition(whole, stream))
 }
 
-/** All streams, in the order of the plan. Throws if they do not fit together. */
+/** All streams, in the order of the plan. Throws if they do not fit together; UnlikeChunks, if one task has to make them. */
 export function joinChunks(whole: Plan, chunks: readonly ChunkRecord[], rest: RestRecord): SegmentedStream[] {
   const renditions = whole.packaging?.renditions ?? []
   return renditions.flatMap((rendition, number) =>
@@ -48,18 +48,23 @@ function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly St
 }
 
 /**
- * A player reads all chunks with the init segment of the first one. Permanent: other attempts would encode the same.
+ * The chunks of a rendition were written by encoders with different parameters: another build, or other threads. They make
+ * no stream together.
  */
+export class UnlikeChunks extends Error {
+  constructor({ id }: RenditionPlan) {
+    super(`the encoders of its chunks wrote different parameters (${id})`)
+    this.name = 'UnlikeChunks'
+  }
+}
+
+/** A player reads all chunks with the init segment of the first one. Throws UnlikeChunks. */
 function requireSameEncoder(rendition: RenditionPlan, first: StreamRecord, stream: StreamRecord): void {
   const isSame =
     first.init.sha256 === stream.init.sha256 &&
     first.timescale === stream.timescale &&
     first.codecs.join() === stream.codecs.join()
-  if (isSame) return
-  throw new TaskError(
-    'encoder_failed',
-    `The parts of ${rendition.id} have different parameters: they do not make one stream. Run the job with max_chunk_seconds 0.`,
-  )
+  if (!isSame) throw new UnlikeChunks(rendition)
 }
 
 function requireContinuation(rendition: RenditionPlan, earlier: readonly StreamRecord[], stream: StreamRecord): void {

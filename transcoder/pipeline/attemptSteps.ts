@@ -1,9 +1,11 @@
 // In charge of: which steps an attempt takes, by its task.
 // Not in charge of: the steps, what surrounds them and the report of their result (runTask.ts).
-import type { EstimatePost, RunRequest } from '#contract/task/protocol.ts'
+import type { EstimatePost, FinishPost, RunRequest, TaskDescription } from '#contract/task/protocol.ts'
 import type { Attempt } from '../attempt.ts'
+import { UnlikeChunks } from '../division/joinChunks.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
+import type { Plan } from '../plan/model/plan.ts'
 import { assembleJob } from './division/assembleJob.ts'
 import { makePart } from './division/makePart.ts'
 import { partsOfJob } from './division/divideJob.ts'
@@ -12,7 +14,7 @@ import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { LOG_MS } from './reportFailure.ts'
 import { openTask, type OpenTask, type Surroundings } from './openTask.ts'
 import { reportSource, surveyAndPlan, type Surveyed } from './surveyAndPlan.ts'
-import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan } from './taskPlan.ts'
+import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan, undividedPlan } from './taskPlan.ts'
 import { requireOutputSpace, transcode } from './transcode.ts'
 import { transcodeResult } from './transcodeResult.ts'
 
@@ -32,8 +34,7 @@ export async function runSteps(
   attempt.log.info('task accepted', { job: task.job_id })
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
-  if (task.assemble !== undefined)
-    return { kind: 'finish', post: await assembleJob(attempt, task, surroundings, task.assemble.parts) }
+  if (task.assemble !== undefined) return assembleOrMake(attempt, task, surroundings, task.assemble.parts)
   if (task.part !== undefined)
     return { kind: 'deliver', post: await makePart(attempt, task, surroundings, task.part.index) }
   const open = await openTask(attempt, task, surroundings)
@@ -41,10 +42,33 @@ export async function runSteps(
   const { plan, drawn, hasCaptions } = await planToFollow(open)
   const parts = partsOfJob(attempt.log, task, plan)
   if (parts !== null) return { kind: 'divide', post: { parts } }
+  return { kind: 'finish', post: await makeAll(open, { plan, drawn, hasCaptions }) }
+}
+
+async function makeAll(open: OpenTask, { plan, drawn, hasCaptions }: Omit<Surveyed, 'media'>): Promise<FinishPost> {
   const transcoded = await transcode(open, { plan, drawn })
   // The log is sent while the last uploads end.
-  void logSender.send(LOG_MS)
-  return { kind: 'finish', post: await transcodeResult(open, transcoded, hasCaptions) }
+  void open.surroundings.logSender.send(LOG_MS)
+  return transcodeResult(open, transcoded, hasCaptions)
+}
+
+/** Chunks that make no stream together are made again by this attempt, as a job that is not divided. */
+async function assembleOrMake(
+  attempt: Attempt,
+  task: TaskDescription,
+  surroundings: Surroundings,
+  parts: number,
+): Promise<AttemptResult> {
+  try {
+    return { kind: 'finish', post: await assembleJob(attempt, task, surroundings, parts) }
+  } catch (error) {
+    if (!(error instanceof UnlikeChunks)) throw error
+    attempt.log.warn('the parts of the job do not fit together', { reason: error.message })
+    const plan = undividedPlan(attempt, task, error.message)
+    const open = await openTask(attempt, task, surroundings)
+    const made = await makeAll(open, await followPlan(open, plan))
+    return { kind: 'finish', post: { ...made, undivided: true } }
+  }
 }
 
 async function estimate(open: OpenTask): Promise<EstimatePost> {
@@ -58,12 +82,16 @@ async function estimate(open: OpenTask): Promise<EstimatePost> {
 
 /** The stored plan if this transcoder can carry it out, else a new one, which is stored. */
 async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media'>> {
-  const { attempt, task, surroundings, spec, joined, media, captionFiles } = open
+  const { attempt, task } = open
   const followed = storedPlanFor(attempt, task)
-  if (followed === null) {
-    const made = await surveyAndPlan(open)
-    return { ...made, plan: await storePlan(attempt, made.plan, hasStoredPlan(task)) }
-  }
+  if (followed !== null) return followPlan(open, followed)
+  const made = await surveyAndPlan(open)
+  return { ...made, plan: await storePlan(attempt, made.plan, hasStoredPlan(task)) }
+}
+
+/** What surveyAndPlan finds, if there is a plan. */
+async function followPlan(open: OpenTask, followed: Plan): Promise<Omit<Surveyed, 'media'>> {
+  const { attempt, surroundings, spec, joined, media, captionFiles } = open
   // An older transcoder stored the plan, but not the source report.
   await Promise.all([
     reportSource(open, followed.join === undefined ? media : joinedMedia(followed.join)),

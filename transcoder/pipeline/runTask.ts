@@ -100,7 +100,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       (range, etag, signal) => taskClient.fetchInput(range, etag, signal),
       controller.signal,
       // If the service does not know the attempt, the attempt ends with that answer of the service. An attempt that only
-      // puts parts together reads no source.
+      // puts parts together reads no source; if it has to make the job after all, its steps check that the source was complete.
       (reason) =>
         void taskRequest
           .then(({ assemble }) => assemble === undefined && controller.abort(reason))

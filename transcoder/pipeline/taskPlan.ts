@@ -6,6 +6,7 @@ import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import { AttemptAbort, StaleAttempt } from '../errors.ts'
+import { withoutDivision } from '../plan/division/withDivision.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
 import type { SourceVersion } from '../plan/model/divisionPlan.ts'
 import type { Plan } from '../plan/model/plan.ts'
@@ -60,6 +61,14 @@ export function dividedPlan({ plan: stored }: TaskDescription): Plan {
       'The plan of the divided job was made by a different version of the transcoder.',
     )
   return plan
+}
+
+/** For one attempt at all of a divided job. It is not stored: the next attempt finds the same parts. */
+export function undividedPlan({ engine }: Attempt, task: TaskDescription, reason: string): Plan {
+  const plan = dividedPlan(task)
+  if (!fitsEngine(plan, engine.features))
+    throw new AttemptAbort('interrupted', 'The job was planned for another build of ffmpeg.')
+  return forEngine(withoutDivision(plan, reason), engine.features)
 }
 
 /** Each part opens the source by itself: chunks of two versions would be joined without a trace. */

@@ -233,10 +233,13 @@ export class JobMonitor extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(Date.now() + CLEANUP_RETRY_MS)
     const isMain = parseTaskId(state.task).number === MAIN_TASK
     if (isMain && state.over?.tries === 0) await this.commitRunner.deleteRecords(state.jobId)
-    // The outputs of a successful job stay.
-    const below = main?.state === 'completed' && task?.state === 'completed' ? task.attempt : null
+    // The outputs of a successful job stay: those of parts, unless one attempt made the job after all.
+    const isUsed = main?.state === 'completed' && task?.state === 'completed' && (isMain || main.parts > 0)
+    const below = isUsed ? task.attempt : null
     const own = await cleanUpStep(this.journal, () => this.sink(), state, below)
-    const remaining = isMain && (task?.parts ?? 0) > 0 ? await cleanUpParts(this.env, state, own) : own
+    // In its first attempt, no job has parts.
+    const mayHaveParts = isMain && ((task?.parts ?? 0) > 0 || (task?.attempt ?? 0) > 1)
+    const remaining = mayHaveParts ? await cleanUpParts(this.env, state, own) : own
     if (!remaining) return this.deleteState()
     await this.currentAttempt.save({ ...state, over: remaining.over })
     await this.ctx.storage.setAlarm(remaining.at)

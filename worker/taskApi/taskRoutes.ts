@@ -221,7 +221,7 @@ export const taskApi = new Hono<TaskEnv>()
       const result = await applyEvent(
         c.env,
         { id, jobId },
-        { type: 'finish', attempt },
+        { type: 'finish', attempt, undivided: finish.undivided === true },
         { cpuSeconds: finish.progress.cpu_seconds },
       )
       if (!result.ok && result.refusal !== 'same') {

@@ -202,6 +202,26 @@ test('a lost transcoder costs one part: its attempt is repeated, the others stay
   expect((await stored(main.job)).toSorted()).toEqual([...kept, 'hls/master.m3u8'].toSorted())
 })
 
+test('an attempt that makes all of a divided job leaves nothing of its parts', async () => {
+  const { id, main, parts } = await startDivided()
+  const [last, rest] = parts
+  await storeSegment(last)
+  await storeSegment(rest)
+  await last.storeObject(`hls/video_0/${last.attemptDirectory}/00002.m4s`, new Uint8Array(6))
+  expect((await last.deliver()).status).toBe(200)
+  const chunk = await startNextAttempt()
+  await storeSegment(chunk)
+  await rest.deliver()
+  await chunk.deliver()
+  const whole = await startNextAttempt()
+  await storeSegment(whole)
+  const finish = { written: [master], undivided: true as const }
+  expect(await (await whole.finish([], finish)).json()).toEqual({ state: 'completed' })
+  expect(await readStatus(id)).toMatchObject({ state: 'ready', error: null, chunks: null })
+  await cleanUp(main.job)
+  expect((await stored(main.job)).toSorted()).toEqual([segmentOf(whole), 'hls/master.m3u8'].toSorted())
+})
+
 test('a cancelled job ends its parts: the slots are free, and nothing is left', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts

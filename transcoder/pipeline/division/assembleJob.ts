@@ -20,6 +20,7 @@ import { usageReport } from '../usageReport.ts'
 import { fetchRecords } from './jobRecords.ts'
 import { decodeSourceFacts } from './sourceFacts.ts'
 
+/** Throws UnlikeChunks if one attempt has to make the whole job. */
 export async function assembleJob(
   attempt: Attempt,
   task: TaskDescription,

@@ -9,16 +9,21 @@ import { planDivision, ROUNDING_SECONDS, type DivisionAbilities } from './planDi
 
 const FIELD = 'max_chunk_seconds'
 
+/** `reason`: the end of a sentence. */
+function notDividedWarning(reason: string): Warning {
+  return { code: 'not_divided', field: FIELD, message: `The job is not divided into chunks: ${reason}.` }
+}
+
+/** The plan of a divided job for one attempt at all of it. */
+export function withoutDivision(plan: Plan, reason: string): Plan {
+  return withWarning({ ...plan, division: null }, notDividedWarning(reason))
+}
+
 /** `media`: the source that the plan was made for. */
 export function withDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilities: DivisionAbilities): Plan {
   const result = planDivision(spec, plan, media, abilities)
   if (!('division' in result)) {
-    if (result.left_out === null) return plan
-    return withWarning(plan, {
-      code: 'not_divided',
-      field: FIELD,
-      message: `The job is not divided into chunks: ${result.left_out}.`,
-    })
+    return result.left_out === null ? plan : withWarning(plan, notDividedWarning(result.left_out))
   }
   const divided = { ...plan, division: result.division }
   const longest = plan.packaging === null ? 0 : longestChunkSeconds(result.division, plan.packaging)

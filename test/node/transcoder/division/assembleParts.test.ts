@@ -8,6 +8,7 @@ import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../../../../transcoder/attempt.ts'
 import { assembleParts } from '../../../../transcoder/division/assembleParts.ts'
+import { UnlikeChunks } from '../../../../transcoder/division/joinChunks.ts'
 import type { PartRecord } from '../../../../transcoder/division/partRecord.ts'
 import { decodePartRecord, encodePartRecord } from '../../../../transcoder/division/recordEncoding.ts'
 import { chunkRecordOf, restRecordOf } from '../../../../transcoder/division/recordParts.ts'
@@ -281,22 +282,17 @@ const firstStream = (record: PartRecord, change: Partial<PartRecord['streams'][n
 })
 const otherInit = { uri: 'x', bytes: 1, sha256: 'ab'.repeat(32) }
 
+test.each([{ init: otherInit }, { timescale: 7 }, { codecs: ['avc1.640015'] }])(
+  'other parameters of one chunk are for one task: %o',
+  (change) => {
+    expect(() => assemble([firstStream(records[0]!, change), ...records.slice(1)])).toThrow(UnlikeChunks)
+  },
+)
+
 test.each<[string, () => PartRecord[], string, RegExp]>([
   ['a missing chunk', () => records.slice(0, -1), 'internal', /3 chunks, and records of 2/],
   ['a chunk twice', () => [...records, records[0]!], 'internal', /records of 4/],
   ['no rest', () => records.filter(({ kind }) => kind === 'chunk'), 'internal', /3 chunks/],
-  [
-    'other parameter sets',
-    () => [firstStream(records[0]!, { init: otherInit }), ...records.slice(1)],
-    'encoder_failed',
-    /video_0 have different/,
-  ],
-  [
-    'another timescale',
-    () => [firstStream(records[0]!, { timescale: 7 }), ...records.slice(1)],
-    'encoder_failed',
-    /video_0/,
-  ],
   [
     'a lost segment',
     () => [

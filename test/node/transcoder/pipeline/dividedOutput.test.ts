@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
+import { decodePartRecord, encodePartRecord } from '../../../../transcoder/division/recordEncoding.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
@@ -72,6 +73,49 @@ test('the assembling attempt needs no source', async () => {
   })
   expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
   expect(taskApi.finished).not.toBeNull()
+})
+
+/** As if a chunk was encoded where an encoder writes other parameters. */
+function changeInit(index: number): void {
+  const record = taskApi.records.get(index)!
+  const { streams, ...content } = decodePartRecord(record)
+  const changed = streams.map((stream) => ({ ...stream, init: { ...stream.init, sha256: '0'.repeat(64) } }))
+  taskApi.records.set(index, { ...record, ...encodePartRecord({ ...content, streams: changed }) })
+}
+
+test('chunks with different parameters are left, and one task makes the job', async () => {
+  await runDividedJob(fixture, taskApi, task(), { chunks: [0, 1, 2], beforeAssembly: () => changeInit(2) })
+  expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
+  const { finished } = taskApi
+  expect(finished?.undivided).toBe(true)
+  const { objects: whole, finished: alone } = await undivided(task())
+  const listed = [...storedObjects(taskApi)].filter(([path]) => !/j-1-\d+-\d+/.test(path))
+  const renamed = (text: string): string => text.replaceAll('j-1-2', 'j-1-1')
+  expect(listed.map(([path]) => renamed(path)).toSorted()).toEqual([...whole.keys()].toSorted())
+  expect(shapes(new Map(listed))).toEqual(shapes(whole))
+  for (const [path, body] of listed)
+    expect(/\.(m3u8|mpd)$/.test(path) && /j-1-\d+-\d+/.test(body.toString()), path).toBe(false)
+  expect(finished?.usage).toEqual(alone.usage)
+  const warnings = finished!.warnings.filter(({ code }) => code === 'not_divided')
+  expect(warnings.map(({ message }) => message)).toEqual([
+    'The job is not divided into chunks: the encoders of its chunks wrote different parameters (video_0).',
+  ])
+  expect(finished!.warnings.filter((warning) => !warnings.includes(warning))).toEqual(alone.warnings)
+})
+
+test('the source of chunks with different parameters is needed again', async () => {
+  await runDividedJob(fixture, taskApi, segmentedTask(CMAF), {
+    chunks: [0, 1],
+    beforeAssembly: () => {
+      changeInit(2)
+      taskApi.faults.input = ({ response }) => {
+        response.setHeader('x-source-error', 'source_not_found')
+        return sendJson(response, 404, { error: { code: 'source_not_found', message: 'It is gone.' } }) === undefined
+      }
+    },
+  })
+  expect(taskApi.finished).toBeNull()
+  expect(taskApi.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_not_found' } }])
 })
 
 test('a build of ffmpeg that the job was not planned for gives its part back', async () => {
