@@ -63,6 +63,10 @@ export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
     expects: 'a number above 0',
     isValid: (text) => Number(text) > 0 && Number.isFinite(Number(text)),
   },
+  DIVIDE_ABOVE_SECONDS: {
+    expects: 'a whole number of at least 1, or off',
+    isValid: (text) => text === 'off' || (Number.isSafeInteger(Number(text)) && Number(text) >= 1),
+  },
   MAX_ACTIVE_JOBS: wholeFrom(0),
   MAX_STORED_UPLOAD_BYTES: wholeFrom(0),
   REQUESTS_PER_MINUTE: wholeFrom(1),

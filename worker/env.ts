@@ -40,6 +40,8 @@ export interface Settings {
   /** Address of the task API for transcoders. */
   taskApiUrl: string
   leaseMs: number
+  /** Jobs that one transcoder would take longer for are divided, if they do not say how; null = none of them. */
+  divideAboveSeconds: number | null
   /** Maximum number of unfinished jobs of an account. */
   maxActiveJobs: number
   /** Maximum stored bytes of an account's uploads; null = no limit. */
@@ -68,7 +70,13 @@ function list(value: string | undefined): string[] {
 /** null where the variable is empty or invalid. */
 function numberOf(
   env: Env,
-  name: 'MAX_SLOTS' | 'LEASE_SECONDS' | 'MAX_ACTIVE_JOBS' | 'MAX_STORED_UPLOAD_BYTES' | 'REQUESTS_PER_MINUTE',
+  name:
+    | 'MAX_SLOTS'
+    | 'LEASE_SECONDS'
+    | 'DIVIDE_ABOVE_SECONDS'
+    | 'MAX_ACTIVE_JOBS'
+    | 'MAX_STORED_UPLOAD_BYTES'
+    | 'REQUESTS_PER_MINUTE',
 ) {
   return isValidVariable(name, env[name]) ? Number(env[name]) : null
 }
@@ -85,6 +93,14 @@ function registrationProblems(env: Env, urls: readonly string[]): string[] {
       ? [`TRANSCODER_SECRET must have ${MIN_TRANSCODER_SECRET} characters or more with TRANSCODER_REGISTRATION`]
       : []),
   ]
+}
+
+/** Far above the start of a chunk, and below the time for which a host can be expected to last. */
+const DIVIDE_ABOVE_SECONDS = 600
+
+function divideAboveSeconds(env: Env): number | null {
+  if (variableText(env.DIVIDE_ABOVE_SECONDS) === 'off') return null
+  return numberOf(env, 'DIVIDE_ABOVE_SECONDS') ?? DIVIDE_ABOVE_SECONDS
 }
 
 const cache = new WeakMap<object, Settings>()
@@ -105,6 +121,7 @@ export function settings(env: Env): Settings {
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
     taskApiUrl: (env.TASK_API_URL || `http://${TASK_API_HOST}`).replace(/\/+$/, ''),
     leaseMs: (numberOf(env, 'LEASE_SECONDS') ?? 30) * 1000,
+    divideAboveSeconds: divideAboveSeconds(env),
     maxActiveJobs: numberOf(env, 'MAX_ACTIVE_JOBS') ?? 10_000,
     maxStoredUploadBytes: numberOf(env, 'MAX_STORED_UPLOAD_BYTES'),
     requestsPerMinute: numberOf(env, 'REQUESTS_PER_MINUTE'),

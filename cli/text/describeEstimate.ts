@@ -25,7 +25,8 @@ export function estimateText({ plan, predicted, probe }: Estimate, width: number
 /** Missing where one transcoder makes the whole job. */
 function divisionFacts({ division }: Estimate['plan']): [string, string][] {
   if (division === undefined) return []
-  return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}`]]
+  const chosen = division.chosen_by === 'prediction' ? ', by the predicted time' : ''
+  return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}${chosen}`]]
 }
 
 export function sourceText(source: SourceReport): string {

@@ -107,6 +107,12 @@ export const estimate = z.object({
       .object({
         chunks: count,
         chunk_seconds: z.number().describe('The longest chunk, in seconds of the outputs.'),
+        chosen_by: z
+          .enum(['request', 'prediction'])
+          .optional()
+          .describe(
+            'request = `max_chunk_seconds` of the job. prediction = chunks that one transcoder is predicted to encode in about a minute. Missing in older dry runs.',
+          ),
       })
       .optional()
       .describe('The chunks that several transcoders encode at once; missing = one task makes the whole job.'),

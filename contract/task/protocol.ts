@@ -81,6 +81,11 @@ export interface TaskDescription {
     subtitles?: boolean
     /** `POST /task/:id/divide`: the most parts that the job may have. Missing = it cannot be divided. */
     parts?: number
+    /**
+     * A job that says nothing about chunks is divided if they take more than so many seconds off one transcoder, as
+     * predicted. Missing = it is not divided.
+     */
+    divide_above_seconds?: number
   }
   /** Of a divided job: which part this attempt makes, from 0. It ends with `/deliver`. */
   part?: { index: number }

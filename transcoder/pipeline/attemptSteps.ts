@@ -13,7 +13,7 @@ import type { AttemptResult } from './reportResult.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { LOG_MS } from './reportFailure.ts'
 import { openTask, type OpenTask, type Surroundings } from './openTask.ts'
-import { reportSource, surveyAndPlan, type Surveyed } from './surveyAndPlan.ts'
+import { dividedAfterAll, reportSource, surveyAndPlan, type Surveyed } from './surveyAndPlan.ts'
 import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan, undividedPlan } from './taskPlan.ts'
 import { requireOutputSpace, transcode } from './transcode.ts'
 import { transcodeResult } from './transcodeResult.ts'
@@ -84,9 +84,12 @@ async function estimate(open: OpenTask): Promise<EstimatePost> {
 async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media'>> {
   const { attempt, task } = open
   const followed = storedPlanFor(attempt, task)
-  if (followed !== null) return followPlan(open, followed)
-  const made = await surveyAndPlan(open)
-  return { ...made, plan: await storePlan(attempt, made.plan, hasStoredPlan(task)) }
+  if (followed === null) {
+    const made = await surveyAndPlan(open)
+    return { ...made, plan: await storePlan(attempt, made.plan, hasStoredPlan(task)) }
+  }
+  const divided = await dividedAfterAll(open, followed)
+  return followPlan(open, divided === null ? followed : await storePlan(attempt, divided, true))
 }
 
 /** What surveyAndPlan finds, if there is a plan. */

@@ -16,7 +16,7 @@ import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { planJob } from '../plan/planJob.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
-import { cutSource } from '../plan/streams/cut.ts'
+import { applyCut, cutSource } from '../plan/streams/cut.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
@@ -39,11 +39,29 @@ export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
   return { ...planned, plan: await divided(open, planned.plan, planned.media), hasCaptions: false }
 }
 
+/**
+ * A job that one task was to make, and that is divided now: a transcoder was lost since it was planned. Nothing of what
+ * earlier attempts encoded is used. null = it is still made by one task.
+ */
+export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan | null> {
+  const { spec, media } = open
+  if (plan.division != null || plan.join !== undefined) return null
+  const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const planned = await divided(open, plan, used)
+  return planned.division == null ? null : planned
+}
+
 async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
-  const maxParts = open.task.accepts?.parts ?? null
+  const { accepts, max_attempt_ms: maxAttemptMs } = open.task
+  const maxParts = accepts?.parts ?? null
+  const automatic = {
+    aboveSeconds: accepts?.divide_above_seconds ?? Number.POSITIVE_INFINITY,
+    vcpus: open.attempt.settings.machine.vcpus,
+    maxAttemptSeconds: maxAttemptMs / 1000,
+  }
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  const planned = withDivision(open.spec, plan, used, { seekable, maxParts })
+  const planned = withDivision(open.spec, plan, used, { seekable, maxParts, automatic })
   if (planned.division == null || open.task.kind === 'plan') return planned
   const source = await open.attempt.loopback.version()
   return withRates(open, { ...planned, division: { ...planned.division, source } })

@@ -26,6 +26,11 @@ import { parseMessage } from './parseMessage.ts'
 import type { TaskEnv } from './taskContext.ts'
 
 const HEARTBEATS_OF_A_LEASE = 4
+/**
+ * For a job that has lost a transcoder: hosts here may not last as long as the job. What is predicted to take less ends
+ * within LONG_ATTEMPT_MS, even with the slowest transcoder that the prediction allows for.
+ */
+const DIVIDE_LOST_ABOVE_SECONDS = 60
 
 /** What the main task decides and reports is of the whole job: a part would replace it. @throws RequestError */
 export function requireMainTask(c: Context<TaskEnv>): void {
@@ -49,15 +54,22 @@ export function describeDivision(env: Env, task: TaskRow): Pick<TaskDescription,
 }
 
 /** The main task reports the source and its log: a part would replace them. */
-export function acceptedReports(job: Job, task: TaskRow): NonNullable<TaskDescription['accepts']> {
+export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<TaskDescription['accepts']> {
   const isMain = task.main === null
+  const isDivided = task.kind === 'part' || task.parts > 0
   return {
     source: isMain && job.source === null,
     preview: isMain && job.config.preview !== false && job.poster === null,
     log: isMain,
     subtitles: true,
-    ...(task.kind === 'part' || task.parts > 0 ? {} : { parts: MAX_JOB_PARTS }),
+    ...(isDivided ? {} : { parts: MAX_JOB_PARTS, ...automaticDivision(env, task) }),
   }
+}
+
+function automaticDivision(env: Env, { furthest }: TaskRow): { divide_above_seconds?: number } {
+  const { divideAboveSeconds: above } = settings(env)
+  if (above === null) return {}
+  return { divide_above_seconds: furthest === null ? above : Math.min(above, DIVIDE_LOST_ABOVE_SECONDS) }
 }
 
 /** `POST /task/:id/divide`. Repeated without effect. */

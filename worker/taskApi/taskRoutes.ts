@@ -129,7 +129,7 @@ export const taskApi = new Hono<TaskEnv>()
       input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,
       ...describeDivision(c.env, task),
-      accepts: acceptedReports(job, task),
+      accepts: acceptedReports(c.env, job, task),
     } satisfies TaskDescription)
   })
 

@@ -17,6 +17,8 @@ test.each([
   ['MAX_ACTIVE_JOBS', '1.5', 'a whole number of at least 0'],
   ['MAX_SLOTS', 'none', 'a whole number of at least 1'],
   ['LEASE_SECONDS', '0', 'a number above 0'],
+  ['DIVIDE_ABOVE_SECONDS', '0', 'a whole number of at least 1, or off'],
+  ['DIVIDE_ABOVE_SECONDS', 'never', 'a whole number of at least 1, or off'],
   ['EGRESS', 'Listed', 'platform, pinned or listed'],
   ['BASE_URL', 'transcode.example.com', 'an http or https address without a path'],
   ['BASE_URL', 'https://example.com/transcode', 'an http or https address without a path'],
@@ -92,6 +94,7 @@ test('what is empty is the default, and a number may be one of TOML', () => {
   const empty = {
     MAX_SLOTS: '',
     LEASE_SECONDS: '',
+    DIVIDE_ABOVE_SECONDS: '',
     MAX_ACTIVE_JOBS: '',
     MAX_STORED_UPLOAD_BYTES: '',
     REQUESTS_PER_MINUTE: '',
@@ -102,13 +105,21 @@ test('what is empty is the default, and a number may be one of TOML', () => {
     egress: 'platform',
     maxSlots: 1,
     leaseMs: 30_000,
+    divideAboveSeconds: 600,
     maxActiveJobs: 10_000,
     maxStoredUploadBytes: null,
     requestsPerMinute: null,
   })
-  const given = { MAX_SLOTS: 3, LEASE_SECONDS: '0.5', MAX_STORED_UPLOAD_BYTES: '1e12', REQUESTS_PER_MINUTE: ' 60 ' }
+  const given = {
+    DIVIDE_ABOVE_SECONDS: 'off',
+    MAX_SLOTS: 3,
+    LEASE_SECONDS: '0.5',
+    MAX_STORED_UPLOAD_BYTES: '1e12',
+    REQUESTS_PER_MINUTE: ' 60 ',
+  }
   expect(settings(other({ ...bare, ...given }))).toMatchObject({
     problems: [],
+    divideAboveSeconds: null,
     maxSlots: 3,
     leaseMs: 500,
     maxStoredUploadBytes: 1e12,

@@ -3,14 +3,17 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test } from 'vitest'
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { BUILD_HEADER, type TaskDescription } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId, taskIdOf } from '#contract/taskId.ts'
+import { findJobByJobId } from '../../../worker/db/jobs.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
 import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
 import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
+import { acceptedReports } from '../../../worker/taskApi/parts.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, readStatus, startJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
@@ -156,6 +159,23 @@ async function followProgress(id: number): Promise<() => Promise<unknown>> {
     }
   }
 }
+
+test('a job is divided unasked if one transcoder would take long, and sooner once it has lost one', async () => {
+  const { attempt } = await startJob(HLS_JOB)
+  const above = async (of: FakeAttempt): Promise<number | undefined> => {
+    const { accepts } = await (await of.taskApi('GET', '')).json<TaskDescription>()
+    expect(accepts?.parts).toBe(MAX_JOB_PARTS)
+    return accepts?.divide_above_seconds
+  }
+  expect(await above(attempt)).toBe(600)
+  expect(await above(await lose(attempt))).toBe(60)
+
+  const task = await findTask(env.DB, attempt.run.task_id)
+  const job = await findJobByJobId(env.DB, parseTaskId(task!.id).jobId)
+  const accepted = (setting: string) => acceptedReports({ ...env, DIVIDE_ABOVE_SECONDS: setting }, job!, task!)
+  expect(accepted('30')).toMatchObject({ divide_above_seconds: 30 })
+  expect(accepted('off')).not.toHaveProperty('divide_above_seconds')
+})
 
 test('progress of parts is the progress of the job, and never decreases', async () => {
   const { id, parts } = await startDivided()

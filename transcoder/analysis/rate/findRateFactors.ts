@@ -1,7 +1,7 @@
 // In charge of: finding the rate factor of each rendition of a divided job by encoding samples of the source.
 // Not in charge of: encoding one (encodePlace.ts), the arithmetic (plan/division/rateFactor.ts, rateSampling.ts).
 import { FIRST_FACTORS, RateSamples } from '../../plan/division/rateFactor.ts'
-import { placeGops, ratePlaces, type RatePlace } from '../../plan/division/rateSampling.ts'
+import { mostPlaces, placeGops, ratePlaces, type RatePlace } from '../../plan/division/rateSampling.ts'
 import type { VideoCodec } from '#contract/codecs.ts'
 
 /** One rendition whose factor is wanted. */
@@ -34,12 +34,6 @@ const FIRST_PLACES = 8
 const FIRST_STEPS = 3
 /** Places between two corrections of the factor. */
 const BATCH = 8
-/**
- * A sixteenth of the video, but two to four minutes: the sampling is the work of one task, for which the chunks wait. A
- * video of two minutes is sampled completely.
- */
-const SHARE = 1 / 16
-const MAX_PLACES = { least: 60, most: 120 }
 /** The sampling ends at this standard error, but not before this many places, because the first few may be alike. */
 const GOOD_ERROR = 0.008
 const LEAST_PLACES = 24
@@ -59,7 +53,7 @@ export async function findRateFactors(
 ): Promise<FoundFactors | null> {
   const places = ratePlaces(seconds, gopSeconds)
   const placeSeconds = placeGops(gopSeconds) * gopSeconds
-  const most = Math.round(Math.min(MAX_PLACES.most, Math.max(MAX_PLACES.least, places.length * SHARE)))
+  const most = mostPlaces(places.length)
   const samples = targets.map(() => new RateSamples(places.length, sourceBytes))
   const wanted = targets.map(({ kbps }) => kbps * 1000 * placeSeconds)
   let factors = targets.map(({ codec }) => FIRST_FACTORS[codec])

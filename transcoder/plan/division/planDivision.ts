@@ -6,6 +6,7 @@ import { toNumber } from '../../formats/rational.ts'
 import type { DivisionPlan } from '../model/divisionPlan.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
+import { automaticChunkSeconds, tooLongForOneAttempt, type AutomaticDivision } from './automaticDivision.ts'
 import { isRegularBoundary } from './chunkGrid.ts'
 import { notDivided } from './notDivided.ts'
 
@@ -14,6 +15,8 @@ export interface DivisionAbilities {
   seekable: boolean
   /** The most parts that the service accepts; null = it divides no jobs. */
   maxParts: number | null
+  /** What decides for a job that says nothing about chunks; missing = it is not divided. */
+  automatic?: AutomaticDivision
 }
 
 /** `left_out` is the reason, a sentence; null = one task is what the job asks for. */
@@ -25,14 +28,27 @@ const OTHER_PARTS = 1
 export const ROUNDING_SECONDS = 0.001
 
 /** `media`: as in planJob, after a cut. */
-export function planDivision(
+export function planDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilities: DivisionAbilities): Division {
+  if (spec.maxChunkSeconds === 0) return { left_out: null }
+  if (spec.maxChunkSeconds != null) return divideInto(spec.maxChunkSeconds, spec, plan, media, abilities)
+  const { automatic } = abilities
+  const wanted = automatic === undefined ? null : automaticChunkSeconds(plan, media, automatic)
+  if (automatic === undefined || wanted === null) return { left_out: null }
+  const result = divideInto(wanted, spec, plan, media, abilities)
+  if ('division' in result || result.left_out === null) return result
+  // It did not ask, and one task is good enough for it.
+  const risk = tooLongForOneAttempt(plan, media, automatic)
+  return { left_out: risk === null ? null : `${result.left_out}. ${risk}` }
+}
+
+/** `wanted`: seconds of the longest chunk. */
+function divideInto(
+  wanted: number,
   spec: JobSpec,
   plan: Plan,
   media: MediaInfo,
   { seekable, maxParts }: DivisionAbilities,
 ): Division {
-  const wanted = spec.maxChunkSeconds ?? 0
-  if (wanted === 0) return { left_out: null }
   const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
   if (reason !== null) return { left_out: reason }
   const seconds = videoSeconds(spec, media)

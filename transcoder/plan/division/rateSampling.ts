@@ -13,10 +13,21 @@ export interface RatePlace {
 /** Seconds that count at one place, at least one GOP. */
 const PLACE_SECONDS = 2
 /** The first GOP of an encode is 5 % smaller than it would be later (measured: x264, x265). */
-const RUN_IN_GOPS = 1
+export const RUN_IN_GOPS = 1
+/**
+ * A sixteenth of the video, but two to four minutes: the sampling is the work of one task, for which the chunks wait. A
+ * video of two minutes is sampled completely.
+ */
+const SHARE = 1 / 16
+const MAX_PLACES = { least: 60, most: 120 }
 
 export function placeGops(gopSeconds: number): number {
   return Math.max(1, Math.round(PLACE_SECONDS / gopSeconds))
+}
+
+/** Of all places of a video, how many are sampled at the most. */
+export function mostPlaces(places: number): number {
+  return Math.round(Math.min(MAX_PLACES.most, Math.max(MAX_PLACES.least, places * SHARE)))
 }
 
 /** All places of a video, in an order whose every beginning is spread over all of it. */

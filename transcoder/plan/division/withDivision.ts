@@ -27,8 +27,8 @@ export function withDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilit
   }
   const divided = { ...plan, division: result.division }
   const longest = plan.packaging === null ? 0 : longestChunkSeconds(result.division, plan.packaging)
-  const wanted = spec.maxChunkSeconds ?? 0
-  if (longest <= wanted + ROUNDING_SECONDS) return divided
+  const wanted = spec.maxChunkSeconds ?? null
+  if (wanted === null || longest <= wanted + ROUNDING_SECONDS) return divided
   return withWarning(divided, {
     code: 'value_clamped',
     field: FIELD,

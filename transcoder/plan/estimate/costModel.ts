@@ -158,6 +158,24 @@ function cpuSecondsPerVideoSecond(video: VideoPlan, sourcePixels: number): numbe
   return pixels * videoEncodings[video.codec].encodeSeconds[video.quality] + (pixels + sourcePixels) * SCALE + fields
 }
 
+/** On one machine; null = the source does not state its length. */
+export function predictTime(
+  plan: Plan,
+  media: MediaInfo,
+  vcpus: number,
+): { cpu: EstimateRange; wall: EstimateRange } | null {
+  const seconds = plan.durationSeconds
+  if (seconds === null) return null
+  const likely = seconds * cpuSecondsPerSecond(plan, media) + extractCpuSeconds(plan)
+  const cpu = mapRange((end) => likely * (end === 'likely' ? 1 : CPU_SPREAD[end]) + FIXED_CPU_SECONDS[end])
+  const wall = {
+    low: FIXED_WALL_SECONDS.low + cpu.low / (vcpus * UTILISATION.high),
+    likely: FIXED_WALL_SECONDS.likely + cpu.likely / (vcpus * UTILISATION.likely),
+    high: FIXED_WALL_SECONDS.high + cpu.high / (vcpus * UTILISATION.low),
+  }
+  return { cpu, wall }
+}
+
 /**
  * All values except the sizes are modelled: the model knows neither the complexity of the video nor the speed of the
  * machine.
@@ -168,9 +186,9 @@ export function predictCost(
   files: readonly (EstimateRange | null)[],
   { machine, prices }: Pricing,
 ): Estimate['predicted'] {
-  const seconds = plan.durationSeconds
+  const time = predictTime(plan, media, machine.vcpus)
   const known = files.filter((range) => range !== null)
-  if (seconds === null || known.length < files.length)
+  if (time === null || known.length < files.length)
     return {
       wall_seconds: null,
       cpu_seconds: null,
@@ -180,13 +198,7 @@ export function predictCost(
       machine,
       prices,
     }
-  const likely = seconds * cpuSecondsPerSecond(plan, media) + extractCpuSeconds(plan)
-  const cpu = mapRange((end) => likely * (end === 'likely' ? 1 : CPU_SPREAD[end]) + FIXED_CPU_SECONDS[end])
-  const wall = {
-    low: FIXED_WALL_SECONDS.low + cpu.low / (machine.vcpus * UTILISATION.high),
-    likely: FIXED_WALL_SECONDS.likely + cpu.likely / (machine.vcpus * UTILISATION.likely),
-    high: FIXED_WALL_SECONDS.high + cpu.high / (machine.vcpus * UTILISATION.low),
-  }
+  const { cpu, wall } = time
   const writes = known.reduce((sum, range) => sum + storeWrites(range), segmentWrites(plan))
   const standing = machine.memory_gib * prices.memory_gib_second + machine.disk_gb * prices.disk_gb_second
   return {

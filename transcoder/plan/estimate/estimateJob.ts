@@ -45,7 +45,7 @@ export function estimateJob(
       outputs,
       ...captionReports(plan),
       ...burnInReport(plan),
-      ...divisionReport(plan),
+      ...divisionReport(spec, plan),
     },
     predicted: predictCost(
       plan,
@@ -86,10 +86,19 @@ function burnInReport({ burnIn = null }: Plan): Pick<Estimate['plan'], 'burn_in_
   }
 }
 
-function divisionReport({ division, packaging }: Plan): Pick<Estimate['plan'], 'division'> {
+function divisionReport(
+  { maxChunkSeconds }: JobSpec,
+  { division, packaging }: Plan,
+): Pick<Estimate['plan'], 'division'> {
   if (division == null || packaging === null) return {}
   const seconds = longestChunkSeconds(division, packaging)
-  return { division: { chunks: division.chunks.length, chunk_seconds: Number(seconds.toFixed(3)) } }
+  return {
+    division: {
+      chunks: division.chunks.length,
+      chunk_seconds: Number(seconds.toFixed(3)),
+      chosen_by: maxChunkSeconds == null ? 'prediction' : 'request',
+    },
+  }
 }
 
 /** The job did not request the rungs one by one, so each description says that the rung follows from the source. */

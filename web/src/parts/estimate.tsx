@@ -22,7 +22,8 @@ function sourceSentence({ probe }: Estimate): string {
 /** Missing where one transcoder makes the whole job. */
 function divisionFacts({ division }: Estimate['plan']): Definition[] {
   if (division === undefined) return []
-  return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}`]]
+  const chosen = division.chosen_by === 'prediction' ? ', by the predicted time' : ''
+  return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}${chosen}`]]
 }
 
 export function EstimateView({ estimate }: { estimate: Estimate }) {

@@ -76,7 +76,12 @@ test.each<[string, (spec: JobSpec) => object, string]>([
 })
 
 test.each<[string, number | undefined, object, string[]]>([
-  ['chunks, if the service accepts parts', 400, { division: { chunks: 3, chunk_seconds: 0.8 } }, []],
+  [
+    'chunks, if the service accepts parts',
+    400,
+    { division: { chunks: 3, chunk_seconds: 0.8, chosen_by: 'request' } },
+    [],
+  ],
   ['why there are none', undefined, {}, ['not_divided']],
 ])('it shows %s', async (_, parts, shown, warned) => {
   const task = segmentedTask({ segmented_output_dash: true, gop_length: 0.4, segment_length: 0.8 })

@@ -47,7 +47,7 @@ test.each<[string, () => Promise<typeof taskApi.source>, RegExp]>([
 
 test('the same source with ranges is divided', async () => {
   await runTask(runRequest(taskApi), fixture.context())
-  expect(taskApi.estimated?.estimate.plan.division).toEqual({ chunks: 2, chunk_seconds: 1 })
+  expect(taskApi.estimated?.estimate.plan.division).toEqual({ chunks: 2, chunk_seconds: 1, chosen_by: 'request' })
 })
 
 test('several sources', async () => {

@@ -1,0 +1,162 @@
+// Jobs that say nothing about chunks: which of them are divided, into how long chunks.
+import { describe, expect, test } from 'vitest'
+import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
+import type { AutomaticDivision } from '../../../../../transcoder/plan/division/automaticDivision.ts'
+import { longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
+import { withDivision } from '../../../../../transcoder/plan/division/withDivision.ts'
+import { predictTime } from '../../../../../transcoder/plan/estimate/costModel.ts'
+import type { MediaInfo, VideoStream } from '../../../../../transcoder/plan/model/mediaInfo.ts'
+import { planJob } from '../../../../../transcoder/plan/planJob.ts'
+import {
+  audioProfile,
+  audioStream,
+  jobSpec,
+  mediaInfo,
+  packagingSpec,
+  videoProfile,
+} from '../../../../support/transcoder/jobSpecs.ts'
+
+/** The container of wrangler.toml, and the limits of the service. */
+const AUTOMATIC: AutomaticDivision = { aboveSeconds: 600, vcpus: 4, maxAttemptSeconds: 12 * 3600 }
+
+const HD: Partial<VideoStream> = { width: 1920, height: 1080 }
+const LADDER = [1080, 720, 540, 360].map((height) =>
+  videoProfile({ output: '', width: 0, height, bitrateKbps: height * 5 }),
+)
+
+const ladder = (change: Partial<JobSpec> = {}) =>
+  jobSpec({
+    quality: 'better',
+    gopSeconds: 2,
+    packaging: packagingSpec({ hls: true, dash: true }),
+    video: LADDER,
+    audio: [audioProfile({ optional: true })],
+    ...change,
+  })
+
+const ofMode = (mode: VideoProfile['mode']) => LADDER.map((profile) => ({ ...profile, mode }))
+
+const lasting = (seconds: number, video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}) =>
+  mediaInfo(
+    { ...HD, durationSeconds: seconds, ...video },
+    { durationSeconds: seconds, audio: [audioStream({ durationSeconds: seconds })], ...change },
+  )
+
+function decide(spec: JobSpec, media: MediaInfo, change: Partial<AutomaticDivision> = {}) {
+  const plan = planJob(spec, media)
+  const automatic = { ...AUTOMATIC, ...change }
+  const planned = withDivision(spec, plan, media, { seekable: true, maxParts: MAX_JOB_PARTS, automatic })
+  const { division, packaging, warnings } = planned
+  const likely = predictTime(plan, media, automatic.vcpus)?.wall.likely ?? Number.NaN
+  if (division == null || packaging === null) return { chunks: 1, warnings, likely }
+  const seconds = longestChunkSeconds(division, packaging)
+  return {
+    chunks: division.chunks.length,
+    warnings,
+    likely,
+    seconds,
+    encoding: (seconds * likely) / plan.durationSeconds!,
+  }
+}
+
+test('a film of two hours: chunks of 45 to 60 seconds of encoding', () => {
+  const { chunks, encoding, likely, warnings } = decide(ladder(), lasting(7200))
+  expect(likely).toBeGreaterThan(3600)
+  expect(encoding).toBeGreaterThan(45)
+  expect(encoding).toBeLessThan(61)
+  expect(chunks).toBe(134)
+  expect(warnings).toEqual([])
+})
+
+test('it needs no setting, on a machine of any size', () => {
+  for (const vcpus of [1, 2, 4, 8, 16]) {
+    const { chunks, seconds, encoding, likely } = decide(ladder(), lasting(7200), { vcpus })
+    expect(chunks).toBeGreaterThan(likely / 130)
+    expect(seconds).toBeGreaterThanOrEqual(24)
+    expect(seconds).toBeLessThanOrEqual(600)
+    // On one core, chunks of 30 s of video take longer.
+    expect(encoding).toBeLessThan(vcpus === 1 ? 160 : 75)
+  }
+})
+
+test.each<[string, JobSpec, MediaInfo]>([
+  ['a clip of 30 seconds', ladder(), lasting(30)],
+  ['ten minutes with one small rendition', ladder({ video: [LADDER[3]!] }), lasting(600)],
+  [
+    'a source that does not state its length',
+    ladder(),
+    mediaInfo(
+      { ...HD, durationSeconds: null },
+      { durationSeconds: null, audio: [audioStream({ durationSeconds: null })] },
+    ),
+  ],
+  ['a job that counts the errors of its source', ladder({ maxSourceErrors: 5 }), lasting(7200)],
+])('%s is one task, without a warning', (_, spec, media) => {
+  expect(decide(spec, media)).toMatchObject({ chunks: 1, warnings: [] })
+})
+
+test.each<[string, MediaInfo]>([
+  ['silent', lasting(7200, {}, { audio: [] })],
+  ['portrait', lasting(7200, { width: 1080, height: 1920 })],
+  ['25 and 59.94 frames per second', lasting(7200, { frameRate: { num: 60000, den: 1001 } })],
+])('%s video is divided', (_, media) => {
+  const { chunks, encoding } = decide(ladder(), media)
+  expect(chunks).toBeGreaterThan(20)
+  expect(encoding).toBeLessThan(61)
+})
+
+describe('what is saved decides', () => {
+  /** Not far below and above the threshold. */
+  test.each([
+    [0.9, 1],
+    [1.2, 11],
+  ])('%s of ten minutes of encoding', (share, least) => {
+    const spec = ladder({ video: ofMode('qvbr') })
+    const { likely } = decide(spec, lasting(3600))
+    const { chunks } = decide(spec, lasting((3600 * share * 600) / likely))
+    expect(chunks > 1).toBe(least > 1)
+    expect(chunks).toBeGreaterThanOrEqual(least)
+  })
+
+  test('samples of a short video cost as much as its encode', () => {
+    const heavy = { width: 3840, height: 2160, frameRate: { num: 60, den: 1 } }
+    const [vbr, qvbr] = (['vbr', 'qvbr'] as const).map((mode) =>
+      decide(ladder({ video: ofMode(mode), quality: 'best' }), lasting(150, heavy), { vcpus: 1 }),
+    )
+    expect(vbr!.likely).toBeGreaterThan(900)
+    expect(vbr!.chunks).toBe(1)
+    expect(qvbr!.chunks).toBe(5)
+  })
+
+  test('the threshold is the operator’s, and 0 of the client is stronger', () => {
+    const spec = ladder({ video: ofMode('qvbr') })
+    expect(decide(spec, lasting(120), { aboveSeconds: 60 }).chunks).toBeGreaterThan(1)
+    expect(decide(spec, lasting(7200), { aboveSeconds: 100_000 }).chunks).toBe(1)
+    expect(decide(ladder({ maxChunkSeconds: 0 }), lasting(7200)).chunks).toBe(1)
+    expect(decide(ladder({ maxChunkSeconds: 120 }), lasting(7200)).seconds).toBe(120)
+  })
+})
+
+test('a day is divided into no more parts than a job may have', () => {
+  const spec = ladder({ packaging: packagingSpec({ hls: true }) })
+  const { chunks, seconds } = decide(spec, lasting(24 * 3600))
+  expect(chunks).toBe(MAX_JOB_PARTS - 1)
+  expect(seconds).toBeLessThanOrEqual(600)
+})
+
+test('what cannot be divided and may not fit into one attempt has the reason', () => {
+  const spec = ladder({ maxSourceErrors: 5, packaging: packagingSpec({ hls: true }) })
+  expect(decide(spec, lasting(7200)).warnings).toEqual([])
+  const day = lasting(24 * 3600)
+  expect(decide(spec, day).warnings).toEqual([
+    {
+      code: 'not_divided',
+      field: 'max_chunk_seconds',
+      message: expect.stringMatching(
+        /^The job is not divided into chunks: max_source_errors .*\. One task may take up to \d+(\.\d)? hours for it, and an attempt has 12 hours\.$/,
+      ) as string,
+    },
+  ])
+  expect(decide({ ...spec, maxChunkSeconds: 0 }, day).warnings).toEqual([])
+})

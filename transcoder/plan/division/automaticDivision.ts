@@ -1,0 +1,52 @@
+// In charge of: how long the chunks of a job are that asks for none: what one transcoder would take too long for is divided.
+// Not in charge of: where chunks begin (planDivision.ts), the prediction (estimate/costModel.ts).
+import { CHUNK_SECONDS } from '#contract/limits.ts'
+import { predictTime } from '../estimate/costModel.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { Plan } from '../model/plan.ts'
+import { sampledSeconds } from './samplingCost.ts'
+
+export interface AutomaticDivision {
+  /** A job is divided if chunks take more than so many seconds off one transcoder. */
+  aboveSeconds: number
+  /** Of this transcoder. The others are taken to be alike. */
+  vcpus: number
+  /** What the service allows for one attempt. */
+  maxAttemptSeconds: number
+}
+
+/** Seconds of encoding in the longest chunk: what a lost transcoder costs. Chunks of the same length take 45 to 60. */
+const ENCODING_SECONDS = 60
+/** Shorter chunks spend much of their time on starting, and their rates say little. */
+const LEAST_SECONDS = 30
+
+/** Seconds of the longest chunk; null = one task makes the job. */
+export function automaticChunkSeconds(
+  plan: Plan,
+  media: MediaInfo,
+  { aboveSeconds, vcpus }: AutomaticDivision,
+): number | null {
+  const seconds = plan.durationSeconds
+  const predicted = predictTime(plan, media, vcpus)
+  if (seconds === null || seconds === 0 || predicted === null) return null
+  const perSecond = predicted.wall.likely / seconds
+  // Samples are the work of one task, before the chunks: a video that would be encoded for them anyway saves nothing.
+  const saved = predicted.wall.likely - sampledSeconds(plan, seconds) * perSecond
+  if (saved <= aboveSeconds) return null
+  return Math.min(CHUNK_SECONDS.maximum, Math.max(LEAST_SECONDS, ENCODING_SECONDS / perSecond))
+}
+
+/** Why one task may fail, as a sentence; null = it has enough time. */
+export function tooLongForOneAttempt(
+  plan: Plan,
+  media: MediaInfo,
+  { vcpus, maxAttemptSeconds }: AutomaticDivision,
+): string | null {
+  const predicted = predictTime(plan, media, vcpus)
+  if (predicted === null || predicted.wall.high <= maxAttemptSeconds) return null
+  return `One task may take up to ${hours(predicted.wall.high)} hours for it, and an attempt has ${hours(maxAttemptSeconds)} hours`
+}
+
+function hours(seconds: number): number {
+  return Number((seconds / 3600).toFixed(1))
+}
