@@ -179,8 +179,8 @@ export function partRecordPath(index: number): string {
  */
 export const workObjectName = /^[0-9]{1,3}-[0-9]{1,6}\/[a-z0-9_.-]{1,100}$/
 
-export function workObjectPath(taskNumber: number, attempt: number, file: string): string {
-  return `/work/${taskNumber}-${attempt}/${file}`
+export function workObjectPath(name: string): string {
+  return `/work/${name}`
 }
 
 /** Size of the plan as JSON. It is stored in one row of D1, which holds 2 MB. */

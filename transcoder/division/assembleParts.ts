@@ -145,7 +145,8 @@ export class AssembledSegments implements StoredSegments {
   }
 }
 
-function sortParts(plan: Plan, records: readonly PartRecord[]): { chunks: ChunkRecord[]; rest: RestRecord } {
+/** Throws if a record is missing. */
+export function sortParts(plan: Plan, records: readonly PartRecord[]): { chunks: ChunkRecord[]; rest: RestRecord } {
   const expected = plan.division?.chunks.length ?? 0
   const chunks = records.filter((record) => record.kind === 'chunk').toSorted((a, b) => a.chunk - b.chunk)
   const [rest, ...more] = records.filter((record) => record.kind === 'rest')

@@ -91,6 +91,8 @@ const restRecordSchema = z.object({
   audioFileSeconds: z.array(z.nullable(time)),
   /** Of the source; null = not known. */
   sourceBytes: z.nullable(count),
+  /** What single files are made of, in the order of `intermediateTracks`; missing = none. */
+  tracks: z.optional(z.array(z.object({ name: z.string(), bytes: count, sha256: z.string() }))),
 })
 export type RestRecord = z.infer<typeof restRecordSchema>
 

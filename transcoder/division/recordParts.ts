@@ -10,6 +10,7 @@ import { leadingRendition, renditionSeconds, type RecordedRendition } from '../s
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import type { Segmenter } from '../segmenter/segmenter.ts'
 import { buildThumbnailFiles } from '../segmenter/sidecarFiles.ts'
+import type { UploadedObject } from '../upload/objectUpload.ts'
 import type { ChunkRecord, RestRecord, StreamRecord } from './partRecord.ts'
 
 /** What a part knows beside its segments. */
@@ -77,6 +78,25 @@ export async function restRecordOf(segmenter: Segmenter, whole: Plan, facts: Res
     audioFileSeconds: [...facts.audioFileSeconds],
     sourceBytes: facts.sourceBytes,
     objects: [...facts.files, ...(await segmenter.finish())],
+  }
+}
+
+/** The same of a job with single files. `stored`: the tracks that they are made of. */
+export function restRecordOfFiles(stored: readonly UploadedObject[], facts: RestFacts): RestRecord {
+  return {
+    kind: 'rest',
+    version: 1,
+    streams: [],
+    damage: facts.damage,
+    warnings: [...facts.warnings],
+    captions: { channels: [], isOverLimit: false },
+    subtitles: [],
+    secondsBefore: 0,
+    pictures: null,
+    audioFileSeconds: [...facts.audioFileSeconds],
+    sourceBytes: facts.sourceBytes,
+    objects: [...facts.files],
+    tracks: stored.map(({ upload, size, sha256 }) => ({ name: upload, bytes: size, sha256 })),
   }
 }
 

@@ -26,6 +26,7 @@ import type { Plan } from '../plan/model/plan.ts'
 import { secondsOfPart } from '../plan/model/partFrames.ts'
 import { requiredDuration } from '../plan/streams/outputTiming.ts'
 import { probe } from '../analysis/probe.ts'
+import { WorkUpload } from '../division/workObjects.ts'
 import { pollGrowth } from '../upload/fileGrowth.ts'
 import { writeModeOf, ObjectUpload, type UploadedObject } from '../upload/objectUpload.ts'
 
@@ -53,7 +54,7 @@ export interface SegmentPipes {
   requireComplete(source: MediaInfo): void
 }
 
-/** The pieces of a joined source, written to pipes (join/joinFeed.ts). */
+/** The pieces of a joined source (join/joinFeed.ts), or streams that parts of the job encoded, written to pipes. */
 export interface JoinedPieces {
   pipeFeed: () => PipeFeed
   /** True while the encoder waits for a piece. */
@@ -65,6 +66,8 @@ export interface JoinedPieces {
 export interface EncodeOptions {
   /** null = the source is one file. */
   joined?: JoinedPieces | null
+  /** Where the tracks of a part are stored (division/workObjects.ts). */
+  workDirectory?: string
   /** Cues to insert into the outputs, if the plan has any. */
   cues?: readonly Cue[] | undefined
   /** Read the streams of a plan with packaging. */
@@ -135,7 +138,14 @@ async function runEncode(
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
   const meters = planned.map(({ container }) => (isMultiplexed(container) ? new TsMeter() : null))
   const discard = new AbortController()
-  const uploads = planned.map((output, index) => {
+  const uploads = planned.map((output, index): Pick<ObjectUpload, 'advance' | 'finish' | 'waitForTransfers'> => {
+    if (output.isIntermediate)
+      return new WorkUpload(files[index]!, `${extras.workDirectory}/${output.path}`, {
+        taskClient,
+        limiter,
+        signal: controller.signal,
+        onFailure: (error) => controller.abort(error),
+      })
     const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
     return new ObjectUpload(files[index]!, request, writeModeOf(output.container, output.headerReserveBytes), {
       taskClient,
@@ -169,7 +179,7 @@ async function runEncode(
     await growth.stop()
     await extras.readers
     controller.signal.throwIfAborted()
-    requireCompleteSource(attempt)
+    if (plan.stored === undefined) requireCompleteSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireCleanExit(result, damage)
     await lookAtEnd(attempt, damage)

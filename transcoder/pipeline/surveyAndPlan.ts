@@ -8,6 +8,7 @@ import { withRateFactors } from '../analysis/rate/sampleRates.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
+import { encodedSegments } from '../plan/division/encodedSegments.ts'
 import { withDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -68,9 +69,9 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Pla
 }
 
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
-function withRates({ attempt, probed }: OpenTask, plan: Plan): Promise<Plan> {
+async function withRates({ attempt, probed }: OpenTask, plan: Plan): Promise<Plan> {
   const { engine, settings, workspace, controller, loopback, log } = attempt
-  return withRateFactors(engine, plan, {
+  const { division } = await withRateFactors(engine, encodedSegments(plan), {
     url: loopback.url,
     cwd: workspace.cwd,
     signal: controller.signal,
@@ -79,6 +80,7 @@ function withRates({ attempt, probed }: OpenTask, plan: Plan): Promise<Plan> {
     log,
     sourceBytes: (seconds) => sourceBytes(loopback, probed, { plan, seconds }, controller.signal),
   })
+  return { ...plan, division }
 }
 
 export function reportSource(

@@ -1,10 +1,12 @@
 // In charge of: carrying out a plan: what the run of ffmpeg needs, the run, what it leaves.
 // Not in charge of: making the plan (surveyAndPlan.ts), the run itself (encode.ts), the result of the attempt
 // (transcodeResult.ts).
+import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import type { Attempt } from '../attempt.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
+import { workDirectory } from '../division/workObjects.ts'
 import { Extractor } from '../extracts/extractor.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
@@ -127,6 +129,10 @@ export async function transcode(
           workspace,
         ),
         startSeconds: timing.startSeconds,
+        workDirectory: workDirectory(
+          task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index),
+          task.attempt,
+        ),
         readers: surroundings.sideTasks.settled(),
         cpuSeconds: limits?.cpuSeconds,
       })

@@ -22,6 +22,12 @@ export function objectNames(
   form: SegmentForm,
   attemptDirectory: string,
 ): Names {
+  if (packaging.isIntermediate === true) {
+    // As in `workObjectName` (contract/task/protocol.ts).
+    const named = (what: string) => `${attemptDirectory}/${rendition.id}.${what}`
+    const segmentUri = (number: number) => named(String(number))
+    return { directory: '', tarDirectory: '', contentType: '', initUri: named('init'), segmentUri }
+  }
   const inside = form === 'smooth' ? (packaging.smooth ?? '') : rendition.directory
   const common = {
     directory: joinPath(packaging.directory, inside),

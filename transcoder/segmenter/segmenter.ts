@@ -28,6 +28,7 @@ import type { PackagingPlan, Plan, RenditionPlan, PipePlan } from '../plan/model
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import { plannedPipes } from '../plan/model/plannedPipes.ts'
 import { objectNames, tarRequest } from './objectNames.ts'
+import { intermediateUploads, workDirectory } from '../division/workObjects.ts'
 import { UploadQueue } from '../upload/uploadQueue.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
 import { enqueueSidecars, type SidecarFile } from './sidecarFiles.ts'
@@ -107,12 +108,20 @@ export class Segmenter implements StoredSegments {
     this.captions = this.#captionDecoder
     this.#packaging = whole.packaging
     const number = task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index)
-    this.#attemptDirectory = attemptDirectory(task.job_id, task.attempt, number)
+    this.#attemptDirectory =
+      whole.packaging.isIntermediate === true
+        ? workDirectory(number, task.attempt)
+        : attemptDirectory(task.job_id, task.attempt, number)
     this.#cues = cues
     this.#startSeconds = startSeconds
     this.secondsBefore = secondsBefore
     const signal = controller.signal
-    this.#uploads = new UploadQueue({ taskClient, limiter, signal, onFailure: (error) => controller.abort(error) })
+    this.#uploads = new UploadQueue({
+      ...(whole.packaging.isIntermediate === true ? intermediateUploads(taskClient) : { taskClient }),
+      limiter,
+      signal,
+      onFailure: (error) => controller.abort(error),
+    })
     const pipes = plannedPipes(plan)
     const renditions = pipes.filter(({ kind }) => kind === 'rendition')
     const request = tarRequest(plan)
@@ -164,6 +173,8 @@ export class Segmenter implements StoredSegments {
     return (
       this.#part?.kind === 'chunk' &&
       this.#part.to === null &&
+      // The audio of single files is in another part.
+      this.#packaging.isIntermediate !== true &&
       this.#packaging.renditions.every(({ kind }) => kind === 'video')
     )
   }

@@ -8,6 +8,7 @@ import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 import {
   inputPath,
   partRecordPath,
+  workObjectPath,
   type DeliverPost,
   type DividePost,
   type EstimatePost,
@@ -204,6 +205,29 @@ export class TaskClient {
   async putObject(path: string, contentType: string, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<void> {
     const address = `/output/${path.split('/').map(encodeURIComponent).join('/')}`
     await retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, () => this.#send(address, contentType, body, signal))
+  }
+
+  /** Stores bytes for the attempt that puts the parts of this job together. `name`: below the attempt's own directory. */
+  async putWork(name: string, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<void> {
+    await retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, () =>
+      this.#send(workObjectPath(name), 'application/octet-stream', body, signal),
+    )
+  }
+
+  /** Reads what an attempt at a part of this job stored. */
+  async fetchWork(name: string, signal: AbortSignal): Promise<Uint8Array> {
+    return retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, async () => {
+      try {
+        const response = await this.#fetch(workObjectPath(name), {
+          headers: { 'accept-encoding': 'identity' },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
+        })
+        if (!response.ok) throw await responseError(response, 'internal')
+        return new Uint8Array(await response.arrayBuffer())
+      } catch (error) {
+        throw toTransient(error, 'internal', 'What a part of the job stored could not be read')
+      }
+    })
   }
 
   async #send(

@@ -184,13 +184,19 @@ export async function probeStream(path: string, type: 'video' | 'audio', positio
 export interface Packet {
   pts_time?: string
   dts_time?: string
+  duration_time?: string
   size: string
   flags: string
   /** Its offset in the file. */
   pos?: string
 }
 export async function readPackets(path: string, selector = 'v:0'): Promise<Packet[]> {
-  const entries = ['-select_streams', selector, '-show_entries', 'packet=pts_time,dts_time,size,flags,pos']
+  const entries = [
+    '-select_streams',
+    selector,
+    '-show_entries',
+    'packet=pts_time,dts_time,duration_time,size,flags,pos',
+  ]
   return ((await ffprobe(entries, path)) as { packets: Packet[] }).packets
 }
 

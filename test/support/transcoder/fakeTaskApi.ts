@@ -19,6 +19,7 @@ import {
   progressPostSchema,
   sourcePostSchema,
   uploadRequestSchema,
+  workObjectName,
   type DeliverPost,
   type DividePost,
   type EstimatePost,
@@ -63,6 +64,7 @@ export type Operation =
   | 'divide'
   | 'deliver'
   | 'record'
+  | 'work'
   | 'fail'
 
 interface Upload {
@@ -104,6 +106,8 @@ export class FakeTaskApi {
   delivered: DeliverPost | null = null
   /** What the parts of the job delivered, by their index. */
   readonly records = new Map<number, Record<string, unknown>>()
+  /** What the parts left for the attempt that puts them together, by name. */
+  readonly work = new Map<string, Buffer>()
   source: FakeSource
   /** Of a job with `inputs`: the sources after the first one. */
   furtherSources: FakeSource[] = []
@@ -187,13 +191,14 @@ export class FakeTaskApi {
     const input = /^\/task\/[a-z0-9-]+\/input\/(\d{1,2})$/.exec(url)
     const caption = /^\/task\/[a-z0-9-]+\/captions\/(\d{1,2})$/.exec(url)
     const record = /^\/task\/[a-z0-9-]+\/parts\/(\d{1,3})$/.exec(url)
+    const work = /^\/task\/[a-z0-9-]+\/work\/(.+)$/.exec(url)
     const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
       /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|source|preview|log|uploads|progress|finish|estimate|divide|deliver|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
         url,
       )
     const source = input === null ? this.source : [this.source, ...this.furtherSources][Number(input[1])]
-    if ((!match && !output && !piece && !input && !caption && !record) || source === undefined) {
+    if ((!match && !output && !piece && !input && !caption && !record && !work) || source === undefined) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return sendJson(response, 404, { error: { code: 'not_found', message: url } })
     }
@@ -207,9 +212,11 @@ export class FakeTaskApi {
             ? 'captions'
             : record
               ? 'record'
-              : match?.[4] === undefined
-                ? (match?.[2] ?? 'task')
-                : 'part')) as Operation
+              : work
+                ? 'work'
+                : match?.[4] === undefined
+                  ? (match?.[2] ?? 'task')
+                  : 'part')) as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
       this.breaches.push(`wrong token on ${operation}`)
       return sendJson(response, 401, { error: { code: 'unauthorized', message: 'token' } })
@@ -309,6 +316,8 @@ export class FakeTaskApi {
         if (found === undefined) return sendJson(response, 404, { error: { code: 'not_found', message: url } })
         return sendJson(response, 200, found)
       }
+      case 'work':
+        return this.#work(request, response, work![1]!)
       case 'fail': {
         const post = this.#parse(failPostSchema, await readBody(request))
         if (post) this.fails.push(post)
@@ -348,6 +357,23 @@ export class FakeTaskApi {
     upload?.parts.set(n, bytes)
     upload?.order.push(n)
     sendJson(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
+  }
+
+  async #work(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
+    if (!workObjectName.test(name)) this.breaches.push(`${name} is no name of a work object`)
+    if (request.method === 'GET') {
+      const found = this.work.get(name)
+      if (found === undefined) return sendJson(response, 404, { error: { code: 'not_found', message: name } })
+      return void response.writeHead(200, { 'content-length': String(found.length) }).end(found)
+    }
+    const bytes = await readBody(request)
+    if (Number(request.headers['content-length']) !== bytes.length) this.breaches.push(`${name} without its length`)
+    if (bytes.length > MAX_TASK_BODY_BYTES) this.breaches.push(`${name} is too large for one request`)
+    const part = this.task?.part
+    if (part === undefined || !name.startsWith(`${partTaskNumber(part.index)}-${this.task!.attempt}/`))
+      this.breaches.push(`${name} is not of this attempt at a part`)
+    this.work.set(name, bytes)
+    sendJson(response, 200, {})
   }
 
   async #output(request: IncomingMessage, response: ServerResponse, elements: string[]): Promise<void> {

@@ -1,6 +1,6 @@
-// In charge of: the attempt that puts a divided job together, from the records of its parts alone: it reads no source and
+// In charge of: the attempt that puts a divided job together, from the records of its parts: it reads no source and
 // encodes nothing.
-// Not in charge of: merging the records (division/assembleParts.ts), the manifests (segmenter/finishPackage.ts).
+// Not in charge of: single files (assembleFiles.ts), merging the records (division/assembleParts.ts), the manifests (segmenter/finishPackage.ts).
 import { mergeWarnings } from '#contract/job/findings.ts'
 import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -17,6 +17,7 @@ import { placedCaptions } from '../captionTracks.ts'
 import type { Surroundings } from '../openTask.ts'
 import { dividedPlan, specOf } from '../taskPlan.ts'
 import { usageReport } from '../usageReport.ts'
+import { assembleFiles } from './assembleFiles.ts'
 import { fetchRecords } from './jobRecords.ts'
 import { decodeSourceFacts } from './sourceFacts.ts'
 
@@ -34,12 +35,14 @@ export async function assembleJob(
   const plan = dividedPlan(task)
   const { packaging } = plan
   const expected = partsOf(plan.division!)
-  if (packaging === null || parts !== expected.length)
+  if (parts !== expected.length)
     throw new TaskError('internal', `The plan has ${expected.length} parts, and the job has ${parts}.`)
   const messages = await fetchRecords(attempt, parts)
   const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
   const source = decodeSourceFacts(messages[expected.findIndex(({ kind }) => kind === 'rest')])
-  const segments = assembleParts(plan, messages.map(decodePartRecord), { attempt, task })
+  const records = messages.map(decodePartRecord)
+  if (packaging === null) return assembleFiles(attempt, plan, { records, source, captionFiles })
+  const segments = assembleParts(plan, records, { attempt, task })
   const { streams, probed, damage } = segments
   if (spec.maxSourceErrors !== null && damage.total > spec.maxSourceErrors)
     throw tooManyErrors(damage, spec.maxSourceErrors)

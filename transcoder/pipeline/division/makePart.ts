@@ -6,7 +6,14 @@ import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../../attempt.ts'
 import type { PartRecord } from '../../division/partRecord.ts'
 import { encodePartRecord } from '../../division/recordEncoding.ts'
-import { chunkRecordOf, restRecordOf, type PartFacts } from '../../division/recordParts.ts'
+import {
+  chunkRecordOf,
+  restRecordOf,
+  restRecordOfFiles,
+  type PartFacts,
+  type RestFacts,
+} from '../../division/recordParts.ts'
+import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { planOfPart, partsOf } from '../../plan/division/partPlan.ts'
 import type { PartPlan } from '../../plan/model/divisionPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
@@ -41,7 +48,7 @@ export async function makePart(
   const transcoded = await transcode(
     { ...open, sourceCues },
     { plan: planOfPart(whole, part), drawn },
-    { whole, ...(part.kind === 'rest' ? { lastVideo: () => lastVideo(attempt, whole) } : {}) },
+    { whole: encodedSegments(whole), ...(part.kind === 'rest' ? { lastVideo: () => lastVideo(attempt, whole) } : {}) },
   )
   // The log is sent while the last uploads end.
   void surroundings.logSender.send(LOG_MS)
@@ -59,22 +66,38 @@ export async function makePart(
 }
 
 async function recordOf(open: OpenTask, whole: Plan, part: PartPlan, made: Transcoded): Promise<PartRecord> {
-  const { attempt, sizeBytes } = open
-  const { segments, encoded, damage, late } = made
-  if (segments === null) throw new TaskError('internal', 'A part has no segments.')
+  const { attempt } = open
+  const { segments, damage, late } = made
   const warnings: Warning[] = lateWarnings(late)
   if (part.kind === 'chunk') {
+    if (segments === null) throw new TaskError('internal', 'A chunk has no segments.')
     // One rendition has one header: that of the first chunk stands for all.
     const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
     const facts: PartFacts = { probed, damage, warnings }
-    return chunkRecordOf(segments, whole, part.chunk, facts)
+    return chunkRecordOf(segments, encodedSegments(whole), part.chunk, facts)
   }
-  return restRecordOf(segments, whole, {
-    probed: await probePart(attempt, whole, segments.streams),
+  const facts = await restFacts(open, whole, made, warnings)
+  if (segments !== null) {
+    const probed = await probePart(attempt, whole, segments.streams)
+    return restRecordOf(segments, whole, { ...facts, probed })
+  }
+  const tracks = made.encoded.slice(whole.audioFiles.length)
+  return restRecordOfFiles(await Promise.all(tracks.map(({ stored }) => stored)), facts)
+}
+
+async function restFacts(
+  { attempt, sizeBytes }: OpenTask,
+  { audioFiles }: Plan,
+  { plan, encoded, damage }: Transcoded,
+  warnings: readonly Warning[],
+): Promise<RestFacts> {
+  const files = encoded.slice(0, audioFiles.length)
+  return {
+    probed: new Map(),
     damage,
     warnings,
-    files: await storedFiles(attempt, made.plan, encoded, true),
-    audioFileSeconds: encoded.map(({ probed }) => probed.durationSeconds),
+    files: await storedFiles(attempt, { ...plan, audioFiles }, files, true),
+    audioFileSeconds: files.map(({ probed }) => probed.durationSeconds),
     sourceBytes: sizeBytes,
-  })
+  }
 }

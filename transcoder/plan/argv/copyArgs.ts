@@ -1,6 +1,7 @@
 // In charge of: the arguments that copy a stream of the source into an output.
 // Not in charge of: whether it is copied (plan/copy/), where a part of the source begins on ffmpeg's clock (cutArgs.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { videoEncodings } from '../codecs.ts'
 import { isMp4 } from '../forms.ts'
 import type { AudioPlan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
@@ -27,8 +28,10 @@ const fromZero = (kind: 'v' | 'a', position: number): string[] => [`-copypriorss
  * Frames are left out by number: what ffmpeg states as the time base in this expression differs between versions. Its own
  * limit of frames would end the other streams of the output, too.
  */
-export function copyVideoArgs({ copied }: VideoPlan, cut: CutPlan | null | undefined): string[] {
+export function copyVideoArgs(video: VideoPlan, cut: CutPlan | null | undefined): string[] {
+  const { copied } = video
   if (copied == null) return []
+  if (copied.isOwn === true) return ownVideoArgs(video)
   if (cut == null) return ['-c:v', 'copy']
   const { frames, leadingFrames } = copied
   const left = [
@@ -38,6 +41,17 @@ export function copyVideoArgs({ copied }: VideoPlan, cut: CutPlan | null | undef
   return [
     ...['-c:v', 'copy', ...fromZero('v', 0)],
     ...(left.length === 0 ? [] : ['-bsf:v', `noise=drop=${left.join('+')}`]),
+  ]
+}
+
+/** As the encoder would have written it into this output. Its first frame is shown at 0. */
+function ownVideoArgs({ codec, bFrames }: VideoPlan): string[] {
+  // From fragments, the first frame is decoded at 0, and shown as much later as the order of the frames needs. x264 decodes
+  // one frame more ahead where B-frames may refer to others (-bf 2 and more).
+  const decoded = codec === 'h264' && bFrames > 1 ? 'DTS+STARTDTS-2*STARTPTS' : 'DTS-STARTPTS'
+  return [
+    ...['-c:v', 'copy', '-bsf:v', `setts=pts=PTS-STARTPTS:dts=${decoded}`],
+    ...['-metadata:s:v:0', `encoder=Lavc ${videoEncodings[codec].encoder}`],
   ]
 }
 

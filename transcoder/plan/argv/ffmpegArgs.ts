@@ -29,6 +29,7 @@ import {
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
 import { extractBranches, extractOutputs, waveformBranch } from './extractArgs.ts'
+import { storedInputArgs, storedInputs, storedTrack, storedTrackArgs } from './storedArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
@@ -36,7 +37,10 @@ import type { VideoPlan } from '../model/videoPlan.ts'
 export interface ArgvTargets {
   /** Address or `file:` URL of the source. Not used by the plan of a joined source. */
   input: string
-  /** `pipe:` and a descriptor: the frames of a joined source, then each of its audio streams (pieceArgs.ts). */
+  /**
+   * `pipe:` and a descriptor: the frames of a joined source, then each of its audio streams (pieceArgs.ts); or each stream
+   * that parts of the job encoded (storedArgs.ts).
+   */
   joined?: readonly string[]
   /** Security flags, placed before the input (ffmpeg/inputAllowlist.ts). */
   inputFlags: readonly string[]
@@ -102,6 +106,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
 
 function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null): string[] {
   if (plan.join !== undefined) return joinedInputArgs(plan.join, ends.joined ?? [])
+  if (plan.stored !== undefined) return storedInputArgs(plan.stored, ends.joined ?? [])
   return [
     ...ends.inputFlags,
     // The AC-3 decoder applies dynamic range compression by default. The output should keep the source's dynamics.
@@ -168,6 +173,7 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
 
 /** Where ffmpeg takes a stream from: its filters, or the source. */
 function videoSource(plan: Plan, video: VideoPlan, position: number): string {
+  if (plan.stored !== undefined) return `${position}:v:0`
   return video.copied == null ? `[v${position}]` : videoSpecifier(plan.pids)
 }
 
@@ -278,7 +284,8 @@ export function encodedVideo(plan: Plan): VideoPlan[] {
 }
 
 /** Inputs before the logo. */
-function sourceCount({ join }: Plan): number {
+function sourceCount({ join, stored }: Plan): number {
+  if (stored !== undefined) return storedInputs(stored)
   return join === undefined ? 1 : join.audio.length + 1
 }
 
@@ -308,7 +315,12 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
   const captions = isMp4(output.container) ? tx3gTracks(plan) : []
   return [
     ...['-map', videoSource(plan, output.video, position)],
-    ...output.audio.flatMap((track, trackIndex) => ['-map', audioSource(plan, track, `a${position}_${trackIndex}`)]),
+    ...output.audio.flatMap((track, trackIndex) => [
+      '-map',
+      plan.stored === undefined
+        ? audioSource(plan, track, `a${position}_${trackIndex}`)
+        : storedTrack(plan.stored, position, trackIndex),
+    ]),
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     ...tx3gMaps(captions, videoInputCount(plan)),
     // No text from the source: titles may be private, and chapters would become a track.
@@ -318,6 +330,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
       audioEncoderArgs(track, trackIndex, plan.cut, audioHolderOf(output.container)),
     ),
     ...tailOf(plan, [output.video, ...output.audio], true),
+    ...(plan.stored === undefined ? [] : storedTrackArgs(output.audio.length)),
     ...subtitles(plan),
     ...tx3gArgs(captions),
     ...muxers[output.container](output),
@@ -336,8 +349,13 @@ function audioFileArgs(plan: Plan, file: AudioFilePlan, position: number): strin
     ...audioEncoderArgs(file.audio, 0, plan.cut, audioHolderOf(file.container)),
     ...tailOf(plan, [file.audio]),
     ...['-fflags', '+bitexact'],
-    ...audioMuxers[file.container](file),
+    ...(file.isIntermediate === true ? trackMuxer(file) : audioMuxers[file.container](file)),
   ]
+}
+
+/** The encoder's delay and the end of the last frame are exact to the sample, so that a copy has them as well. */
+function trackMuxer({ audio }: AudioFilePlan): string[] {
+  return [...flacInMp4([audio]), '-movie_timescale', `${audio.sampleRate}`, '-movflags', '+faststart', '-f', 'mp4']
 }
 
 /** ac3, eac3, mp2 and ogg: frames, or pages of frames, one after another. */

@@ -1,10 +1,11 @@
 // In charge of: the jobs that one task makes, whatever their length, and why.
 // Not in charge of: how long chunks are (planDivision.ts).
+import { videoCodecs } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { seekOrigin } from '../streams/cut.ts'
 import { fitsInManifest } from './manifestSize.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { Plan } from '../model/plan.ts'
+import type { PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
 /** null = the job can be divided; otherwise the reason, as the end of a sentence. */
@@ -12,9 +13,26 @@ export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable
   return ofOutputs(plan) ?? ofSource(spec, plan, media, seekable)
 }
 
-/** Every part stores its segments as they are. What is one file, or one continuous stream of packets, has one writer. */
-function ofOutputs({ packaging, extracts, durationSeconds }: Plan): string | null {
-  if (packaging === null) return 'single files are made by one task; HLS and DASH can be divided'
+/** Every part stores its segments as they are. Single files are copied from the segments. */
+function ofOutputs(plan: Plan): string | null {
+  return (plan.packaging === null ? ofFiles(plan) : ofPackage(plan, plan.packaging)) ?? ofExtracts(plan)
+}
+
+function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
+  if (outputs.length === 0) return 'the job makes no video'
+  if (outputs.some(({ container }) => container === 'ts'))
+    return 'transport streams are made by one task; mp4, HLS and DASH can be divided'
+  if (outputs.some(({ video }) => videoCodecs[video.codec].segments.length === 0))
+    return 'mpeg2 is made by one task; h.264 and hevc can be divided'
+  if (subtitles.length > 0) return 'subtitles of the source are copied by the task that makes the video'
+  return firstReason(outputs.map(({ video }) => video))
+}
+
+function firstReason(videos: readonly VideoPlan[]): string | null {
+  return videos.map(ofVideo).find((reason) => reason !== null) ?? null
+}
+
+function ofPackage({ durationSeconds }: Plan, packaging: PackagingPlan): string | null {
   const renditions = packaging.renditions.filter(({ kind }) => kind === 'video')
   if (renditions.length === 0) return 'the job makes no video'
   if (packaging.tar !== null) return 'a tar is made by one task'
@@ -23,10 +41,10 @@ function ofOutputs({ packaging, extracts, durationSeconds }: Plan): string | nul
     return 'transport stream segments are made by one task; fragmented MP4 (CMAF) can be divided'
   if (!fitsInManifest(packaging, durationSeconds))
     return 'its DASH manifest would be too long: longer segments or fewer renditions make it shorter'
-  for (const { video } of renditions) {
-    const reason = video === null ? null : ofVideo(video)
-    if (reason !== null) return reason
-  }
+  return firstReason(renditions.flatMap(({ video }) => video ?? []))
+}
+
+function ofExtracts({ extracts }: Plan): string | null {
   if (extracts != null && (extracts.frames !== null || extracts.waveform !== null))
     return 'stills, an animated preview or a waveform are made by the task that makes the video'
   return null

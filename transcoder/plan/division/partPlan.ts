@@ -1,6 +1,8 @@
 // In charge of: the plan of one part of a divided job.
 // Not in charge of: how the job is divided (planDivision.ts), the part's frames by number (model/partFrames.ts).
 import type { DivisionPlan, PartPlan } from '../model/divisionPlan.ts'
+import { intermediateTracks } from './copyPlan.ts'
+import { encodedSegments } from './encodedSegments.ts'
 import type { Plan } from '../model/plan.ts'
 
 /**
@@ -18,11 +20,12 @@ export function partsOf({ chunks }: DivisionPlan): PartPlan[] {
  * job, so that captions and splice points need no other clock.
  */
 export function planOfPart(plan: Plan, part: PartPlan): Plan {
-  const { packaging } = plan
-  if (packaging === null) throw new TypeError('only segmented output has parts')
+  const segmented = encodedSegments(plan)
+  const { packaging } = segmented
+  if (packaging === null) throw new TypeError('the video of this plan has no common segments')
+  if (part.kind === 'rest') return planOfRest(plan, part)
   // The main task has reported them.
-  const common = { ...plan, part, warnings: [] }
-  if (part.kind === 'rest') return { ...common, burnIn: null }
+  const common = { ...segmented, part, warnings: [] }
   return {
     ...common,
     packaging: { ...packaging, textTracks: false, subtitles: [], thumbnails: null },
@@ -32,4 +35,11 @@ export function planOfPart(plan: Plan, part: PartPlan): Plan {
     sidecars: [],
     extracts: null,
   }
+}
+
+function planOfRest(plan: Plan, part: PartPlan): Plan {
+  const common = { ...plan, part, warnings: [], burnIn: null }
+  if (plan.packaging !== null) return common
+  // Captions are added when the files are made.
+  return { ...common, outputs: [], sidecars: [], audioFiles: [...plan.audioFiles, ...intermediateTracks(plan)] }
 }

@@ -8,6 +8,7 @@ import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
 import { automaticChunkSeconds, tooLongForOneAttempt, type AutomaticDivision } from './automaticDivision.ts'
 import { isRegularBoundary } from './chunkGrid.ts'
+import { encodedSegments } from './encodedSegments.ts'
 import { notDivided } from './notDivided.ts'
 
 export interface DivisionAbilities {
@@ -51,12 +52,13 @@ function divideInto(
 ): Division {
   const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
   if (reason !== null) return { left_out: reason }
+  const { packaging } = encodedSegments(plan)
+  if (packaging === null) return { left_out: 'the GOPs of its files begin together too seldom' }
   const seconds = videoSeconds(spec, media)
-  if (seconds === null || plan.packaging === null)
-    return { left_out: 'the source does not state the length of its video' }
-  const length = seconds / toNumber(plan.packaging.segmentDuration)
-  const most = Math.floor((wanted + ROUNDING_SECONDS) / toNumber(plan.packaging.segmentDuration))
-  const chunks = chunkStarts(plan.packaging, length, Math.max(1, most), (maxParts ?? 0) - OTHER_PARTS)
+  if (seconds === null) return { left_out: 'the source does not state the length of its video' }
+  const length = seconds / toNumber(packaging.segmentDuration)
+  const most = Math.floor((wanted + ROUNDING_SECONDS) / toNumber(packaging.segmentDuration))
+  const chunks = chunkStarts(packaging, length, Math.max(1, most), (maxParts ?? 0) - OTHER_PARTS)
   if (chunks.length > 1) return { division: { chunks } }
   return { left_out: seconds <= wanted ? null : 'the video is too short for two chunks of whole segments' }
 }

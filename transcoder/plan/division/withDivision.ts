@@ -5,6 +5,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
 import { longestChunkSeconds } from './chunkGrid.ts'
+import { encodedSegments } from './encodedSegments.ts'
 import { planDivision, ROUNDING_SECONDS, type DivisionAbilities } from './planDivision.ts'
 
 const FIELD = 'max_chunk_seconds'
@@ -26,7 +27,8 @@ export function withDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilit
     return result.left_out === null ? plan : withWarning(plan, notDividedWarning(result.left_out))
   }
   const divided = { ...plan, division: result.division }
-  const longest = plan.packaging === null ? 0 : longestChunkSeconds(result.division, plan.packaging)
+  const { packaging } = encodedSegments(plan)
+  const longest = packaging === null ? 0 : longestChunkSeconds(result.division, packaging)
   const wanted = spec.maxChunkSeconds ?? null
   if (wanted === null || longest <= wanted + ROUNDING_SECONDS) return divided
   return withWarning(divided, {

@@ -9,6 +9,7 @@ import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 import { longestChunkSeconds } from '../division/chunkGrid.ts'
+import { encodedSegments } from '../division/encodedSegments.ts'
 import { audioFileBytes, outputBytes, predictCost, renditionBytes, type Pricing } from './costModel.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { extractReports } from './extractReports.ts'
@@ -86,10 +87,8 @@ function burnInReport({ burnIn = null }: Plan): Pick<Estimate['plan'], 'burn_in_
   }
 }
 
-function divisionReport(
-  { maxChunkSeconds }: JobSpec,
-  { division, packaging }: Plan,
-): Pick<Estimate['plan'], 'division'> {
+function divisionReport({ maxChunkSeconds }: JobSpec, plan: Plan): Pick<Estimate['plan'], 'division'> {
+  const { division, packaging } = encodedSegments(plan)
   if (division == null || packaging === null) return {}
   const seconds = longestChunkSeconds(division, packaging)
   return {

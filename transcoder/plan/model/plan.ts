@@ -8,7 +8,7 @@ import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
 import type { AnimatedPreviewSpec, StillsSpec, TsServiceSpec, WaveformSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
-import type { DivisionPlan, PartPlan } from './divisionPlan.ts'
+import type { DivisionPlan, PartPlan, StoredStreams } from './divisionPlan.ts'
 import type { JoinPlan, PieceVideoPlan } from './joinPlan.ts'
 import type { CutPlan, SourceReadingPlan } from './sourceReadingPlan.ts'
 import type { FieldPlan, SourceVideo, VideoPlan } from './videoPlan.ts'
@@ -105,6 +105,8 @@ export interface AudioFilePlan {
   contentType: string
   /** States its length to the sample, where MP4 would round it to milliseconds. Missing = no. */
   isExact?: boolean | undefined
+  /** Of the derived plan of a part: a track that is copied into the outputs later, in MP4 whatever its codec is. */
+  isIntermediate?: boolean | undefined
   audio: AudioPlan
   /** Required duration in seconds; null where the source does not state how long this stream is. */
   durationSeconds: number | null
@@ -257,6 +259,8 @@ export interface PackagingPlan {
   thumbnails: ThumbnailPlan | null
   /** Milliseconds since 1970 at the first frame. */
   programStart: number
+  /** Derived (plan/division/encodedSegments.ts): the segments are copied into the outputs later. Missing = no. */
+  isIntermediate?: boolean | undefined
   renditions: RenditionPlan[]
 }
 
@@ -351,6 +355,8 @@ export interface Plan extends SourceReadingPlan {
   division?: DivisionPlan | null | undefined
   /** Of the derived plan of one part; missing = the whole job. */
   part?: PartPlan | undefined
+  /** Of the derived plan that copies what parts encoded; missing = the source is read. */
+  stored?: StoredStreams | undefined
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null
   /** Duration of the longest output in seconds; null where the source does not state it. */

@@ -14,6 +14,8 @@ export interface PlannedFile {
   durationSeconds: number | null
   /** The step by which a duration can differ. */
   frameSeconds: number
+  /** It is no output: it is stored for the attempt that copies it into outputs. */
+  isIntermediate: boolean
 }
 
 export function plannedFiles(plan: Plan): PlannedFile[] {
@@ -27,6 +29,7 @@ export function plannedFiles(plan: Plan): PlannedFile[] {
       expectedBytes: output.expectedBytes,
       durationSeconds: output.durationSeconds,
       frameSeconds: output.video.frameRate.den / output.video.frameRate.num,
+      isIntermediate: false,
     })),
     ...plan.audioFiles.map((file) => ({
       path: file.path,
@@ -37,6 +40,7 @@ export function plannedFiles(plan: Plan): PlannedFile[] {
       expectedBytes: file.expectedBytes,
       durationSeconds: file.durationSeconds,
       frameSeconds: 0,
+      isIntermediate: file.isIntermediate === true,
     })),
   ]
 }

@@ -165,7 +165,6 @@ describe('one task', () => {
   })
 
   test.each<[string, Parameters<typeof specOf>[1], MediaInfo, Partial<Plan>]>([
-    ['single files', {}, lasting(120), { packaging: null }],
     ['transport stream segments', { packaging: { preferTransportStream: true } }, lasting(120), {}],
     ['transport stream segments', { packaging: { preferTransportStream: true, dash: true } }, lasting(120), {}],
     ['Smooth', { packaging: { hls: false, smooth: true } }, lasting(120), {}],
@@ -180,6 +179,15 @@ describe('one task', () => {
     expect(divide(specOf(24, change), media, planChange)).toEqual({
       left_out: expect.stringContaining(reason) as string,
     })
+  })
+
+  test.each<[string, Partial<JobSpec>]>([
+    ['transport streams', { container: 'ts' }],
+    ['mpeg2', { videoCodec: 'mpeg2' }],
+    ['cbr', { video: [videoProfile({ mode: 'cbr' })] }],
+  ])('files: %s', (reason, change) => {
+    const spec = jobSpec({ maxChunkSeconds: 24, ...change })
+    expect(divide(spec, lasting(120))).toEqual({ left_out: expect.stringContaining(reason) as string })
   })
 
   test('a source that is read in order, and a service that divides no jobs', () => {

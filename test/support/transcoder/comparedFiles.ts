@@ -1,0 +1,58 @@
+// In charge of: single files of a job made twice, by one task and divided: that players read the same from both.
+// Not in charge of: making them (comparedDivision.ts).
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
+import type { TaskDescription } from '#contract/task/protocol.ts'
+import { ffmpeg, probeFile, readPackets } from '../media/media.ts'
+import { describeTask, type AttemptFixture } from './attemptFixture.ts'
+import type { ComparedDivision } from './comparedDivision.ts'
+
+/** Writes `out/v0.mp4` and so on. */
+export function filesTask(
+  changes: Partial<JobConfig> = {},
+  bitrates = [300],
+  container: 'mp4' | 'ts' = 'mp4',
+): TaskDescription {
+  const task = describeTask({ container, bitrates })
+  return { ...task, config: { ...task.config, ...changes } }
+}
+
+async function described(directory: string, path: string, bytes: Buffer) {
+  const file = join(directory, path)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, bytes)
+  const { streams } = await probeFile(file)
+  const kinds = streams.map(({ codec_type: kind }) => kind)
+  const packets = await Promise.all(streams.map((_stream, index) => readPackets(file, String(index))))
+  const videos = packets.filter((_each, index) => kinds[index] === 'video')
+  const digest = kinds.includes('audio') ? await ffmpeg(['-i', file, '-map', '0:a', '-f', 'md5', '-']) : ''
+  return {
+    streams: streams.map((stream) => ({ ...stream, bit_rate: null })),
+    packets: packets.map((each) => each.map((packet) => ({ ...packet, size: null, pos: null }))),
+    audio: digest.toString(),
+    videoBytes: videos.map((each) => each.reduce((sum, { size }) => sum + Number(size), 0)),
+  }
+}
+
+/** Every stream, the time of every packet and every sample of the audio. The encoded video has about the same size. */
+export async function expectSameFiles(
+  { directory }: Pick<AttemptFixture, 'directory'>,
+  { alone, divided, onlyAlone, onlyDivided }: ComparedDivision,
+): Promise<void> {
+  expect(alone.problems).toEqual([])
+  expect(divided.problems).toEqual([])
+  expect([onlyAlone, onlyDivided]).toEqual([[], []])
+  for (const [path, bytes] of alone.objects) {
+    const { videoBytes: expected, ...one } = await described(join(directory, 'alone'), path, bytes)
+    const { videoBytes, ...other } = await described(join(directory, 'divided'), path, divided.objects.get(path)!)
+    expect(other).toEqual(one)
+    for (const [index, size] of expected.entries()) {
+      expect(videoBytes[index]! / size).toBeGreaterThan(0.8)
+      expect(videoBytes[index]! / size).toBeLessThan(1.25)
+    }
+  }
+  expect(divided.finished?.usage).toEqual(alone.finished?.usage)
+  expect(divided.finished?.warnings).toEqual(alone.finished?.warnings)
+}

@@ -1,0 +1,146 @@
+// In charge of: what parts of a divided job encode for the attempt that copies it into the outputs: storing it in the
+// service's own store, and reading it there.
+// Not in charge of: which streams these are (plan/division/copyPlan.ts), removing them (the service).
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { TaskError } from '#contract/taskError.ts'
+import type { FileSlice, TaskClient } from '../taskApi/taskClient.ts'
+import type { UploadedObject } from '../upload/objectUpload.ts'
+import type { TransferLimiter } from '../upload/transferLimiter.ts'
+
+/** An object is stored in pieces, each of which is read into memory. */
+const PIECE_BYTES = 8 * 1024 * 1024
+
+/** `name`: `<task number>-<attempt>/<file>`, without the number of a piece. */
+export interface WorkObject {
+  name: string
+  bytes: number
+  sha256: string
+}
+
+export function workDirectory(taskNumber: number, attempt: number): string {
+  return `${taskNumber}-${attempt}`
+}
+
+export async function putWorkObject(
+  taskClient: Pick<TaskClient, 'putWork'>,
+  name: string,
+  body: FileSlice | Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
+  const bytes = 'path' in body ? body.end - body.start : body.length
+  for (const [index, { from, to }] of pieces(bytes).entries()) {
+    const piece =
+      'path' in body ? { path: body.path, start: body.start + from, end: body.start + to } : body.subarray(from, to)
+    await taskClient.putWork(pieceName(name, index), piece, signal)
+  }
+}
+
+/** All bytes in order; the next piece is fetched while one is read. Throws internal if they are not those stored. */
+export async function* readWorkObjects(
+  taskClient: Pick<TaskClient, 'fetchWork'>,
+  objects: readonly WorkObject[],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const all = objects.flatMap((object) =>
+    pieces(object.bytes).map(({ from, to }, index, { length }) => {
+      return { object, name: pieceName(object.name, index), bytes: to - from, isLast: index === length - 1 }
+    }),
+  )
+  const fetched = (index: number): Promise<Uint8Array> | null => {
+    const piece = all[index]
+    if (piece === undefined) return null
+    const bytes = taskClient.fetchWork(piece.name, signal)
+    bytes.catch(() => undefined) // reported where it is awaited
+    return bytes
+  }
+  let next = fetched(0)
+  let hash = createHash('sha256')
+  for (const [index, { object, bytes, isLast }] of all.entries()) {
+    const piece = (await next)!
+    next = fetched(index + 1)
+    hash.update(piece)
+    if (piece.length !== bytes || (isLast && hash.digest('hex') !== object.sha256))
+      throw new TaskError('internal', `What a part of the job stored has changed: ${object.name}.`)
+    if (isLast) hash = createHash('sha256')
+    yield piece
+  }
+}
+
+/** For an UploadQueue whose paths are names of work objects. */
+export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'openUpload' | 'putPart'>): {
+  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putPart'>
+  maxPutBytes: number
+} {
+  return {
+    taskClient: {
+      putObject: (name, _type, body, signal) => putWorkObject(taskClient, name, body, signal),
+      openUpload: (...request) => taskClient.openUpload(...request),
+      putPart: (...part) => taskClient.putPart(...part),
+    },
+    maxPutBytes: Infinity,
+  }
+}
+
+/** The upload of a finished file; its answer has the name in place of an upload. */
+export class WorkUpload {
+  readonly #file: string
+  readonly #name: string
+  readonly #options: {
+    taskClient: Pick<TaskClient, 'putWork'>
+    limiter: TransferLimiter
+    signal: AbortSignal
+    onFailure: (error: Error) => void
+  }
+  #transfer: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    file: string,
+    name: string,
+    options: {
+      taskClient: Pick<TaskClient, 'putWork'>
+      limiter: TransferLimiter
+      signal: AbortSignal
+      onFailure: (error: Error) => void
+    },
+  ) {
+    this.#file = file
+    this.#name = name
+    this.#options = options
+  }
+
+  /** The header of an mp4 is written last. */
+  advance(): void {}
+
+  finish(): Promise<UploadedObject> {
+    const sent = this.#send()
+    this.#transfer = sent.catch(this.#options.onFailure)
+    return sent
+  }
+
+  async waitForTransfers(): Promise<void> {
+    await this.#transfer
+  }
+
+  async #send(): Promise<UploadedObject> {
+    const { taskClient, limiter, signal } = this.#options
+    const { size } = await stat(this.#file)
+    const hash = createHash('sha256')
+    for await (const chunk of createReadStream(this.#file)) hash.update(chunk as Buffer)
+    const slice = { path: this.#file, start: 0, end: size }
+    await limiter.run(size, signal, () => putWorkObject(taskClient, this.#name, slice, signal))
+    return { upload: this.#name, size, sha256: hash.digest('hex'), parts: [] }
+  }
+}
+
+function pieces(bytes: number): { from: number; to: number }[] {
+  return Array.from({ length: Math.ceil(bytes / PIECE_BYTES) }, (_, index) => {
+    const from = index * PIECE_BYTES
+    return { from, to: Math.min(bytes, from + PIECE_BYTES) }
+  })
+}
+
+function pieceName(name: string, index: number): string {
+  return `${name}.${index}`
+}
