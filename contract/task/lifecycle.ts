@@ -218,11 +218,19 @@ function failStart(lifecycle: TaskLifecycle): Transition {
   return acceptTransition(lifecycle, change, ['cool_down_slot', 'schedule'], null, startRetryMs(failed))
 }
 
-function exhaustedError(lost: number, ranMs: number): JobError {
+function exhaustedError({ kind, lost: before }: TaskLifecycle, ranMs: number): JobError {
+  const lost = before + 1
+  const [what, advice] =
+    kind === 'part'
+      ? ['A part of the job', 'use shorter chunks (max_chunk_seconds)']
+      : [
+          'The job',
+          'divide the job (leave max_chunk_seconds out, or set it; the warning not_divided says what prevents it)',
+        ]
   return ranMs >= LONG_ATTEMPT_MS
     ? {
         code: 'too_long_for_one_attempt',
-        message: `The job was interrupted ${lost} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. One attempt must finish within the lifetime of one container: divide the job (max_chunk_seconds), or use a shorter input, fewer renditions or a faster h264_quality.`,
+        message: `${what} was interrupted ${lost} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. One attempt must finish within the lifetime of one container: ${advice}, or use a shorter input, fewer renditions or a faster h264_quality.`,
       }
     : {
         code: 'attempts_exhausted',
@@ -260,11 +268,11 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
       // A container that ends before its transcoder asked for the task has not run any of it.
       if (lifecycle.state === 'starting') return failStart(lifecycle)
       return lifecycle.state === 'running'
-        ? loseAttempt(lifecycle, exhaustedError(lifecycle.lost + 1, event.ranMs), event.share)
+        ? loseAttempt(lifecycle, exhaustedError(lifecycle, event.ranMs), event.share)
         : refuseTransition('impossible')
     case 'evicted': {
       if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
-      if (lifecycle.evicted >= MAX_FREE_EVICTIONS) return loseAttempt(lifecycle, exhaustedError(lifecycle.lost + 1, 0))
+      if (lifecycle.evicted >= MAX_FREE_EVICTIONS) return loseAttempt(lifecycle, exhaustedError(lifecycle, 0))
       const change = { state: 'queued', evicted: lifecycle.evicted + 1 } as const
       return acceptTransition(lifecycle, change, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)
     }

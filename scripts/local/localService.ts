@@ -227,6 +227,7 @@ export class LocalService {
       baseUrl: publicUrl,
       connectTo,
       leaseSeconds,
+      divideAboveSeconds,
       logLevel,
       registrationSecret,
       remote,
@@ -251,6 +252,7 @@ export class LocalService {
         // The reverse proxy passes on only the headers of those.
         ...(trustedProxies === 'all' || trustedProxies.length > 0 ? { TRUST_PROXY: '1' } : {}),
         ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
+        ...(divideAboveSeconds === null ? {} : { DIVIDE_ABOVE_SECONDS: divideAboveSeconds }),
         ...(usagePrices === null ? {} : { USAGE_PRICES: usagePrices }),
       },
       allowPrivateHosts: allowPrivateHosts

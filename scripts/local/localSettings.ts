@@ -55,6 +55,7 @@ export interface LocalSettings {
   trustedProxies: TrustedProxies
   /** Passed on if set. */
   leaseSeconds: string | null
+  divideAboveSeconds: string | null
   /** The price list of usage, as JSON; null = none. */
   usagePrices: string | null
   /** How long a running attempt may continue when the service stops, if that is enough to finish it. */
@@ -100,7 +101,8 @@ export function readSettings(
     baseUrl: publicAddress(env),
     trustedProxies: trustedProxies(env, host),
     leaseSeconds,
-    usagePrices: usagePrices(env),
+    divideAboveSeconds: serviceVariable(env, 'DIVIDE_ABOVE_SECONDS'),
+    usagePrices: serviceVariable(env, 'USAGE_PRICES'),
     drainSeconds: whole(env, 'DRAIN_SECONDS', 5, 0, 86_400),
     logLevel: logLevel(env),
     logLimits: {
@@ -118,9 +120,9 @@ function logLevel(env: Environment): LogLevel {
   return text
 }
 
-function usagePrices(env: Environment): string | null {
-  const text = env['USAGE_PRICES'] || null
-  const [problem] = text === null ? [] : variableProblems({ USAGE_PRICES: text })
+function serviceVariable(env: Environment, name: string): string | null {
+  const text = env[name] || null
+  const [problem] = text === null ? [] : variableProblems({ [name]: text })
   if (problem !== undefined) throw new Error(`${problem}.`)
   return text
 }

@@ -12,6 +12,13 @@ test('DRAIN_SECONDS is 5 unless set, and a wrong value is refused by name', () =
     )
 })
 
+test('DIVIDE_ABOVE_SECONDS is passed on as it is, and a wrong value is refused by name', () => {
+  expect(readSettings({}).divideAboveSeconds).toBeNull()
+  for (const right of ['off', '30'])
+    expect(readSettings({ DIVIDE_ABOVE_SECONDS: right }).divideAboveSeconds).toBe(right)
+  expect(() => readSettings({ DIVIDE_ABOVE_SECONDS: '0' })).toThrow('DIVIDE_ABOVE_SECONDS must be a whole number of at')
+})
+
 test.each([
   ['LOG_LEVEL', 'loud', 'debug, info, warn, error'],
   ['LOG_MAX_BYTES', '10', 'a whole number from 1000 to 1000000000000'],

@@ -15,8 +15,10 @@ export interface AutomaticDivision {
   maxAttemptSeconds: number
 }
 
-/** Seconds of encoding in the longest chunk: what a lost transcoder costs. Chunks of the same length take 45 to 60. */
+/** Seconds of encoding in the longest chunk: what a lost transcoder costs. */
 const ENCODING_SECONDS = 60
+/** Of a job that takes little more than that: an operator may have short jobs divided too. */
+const LEAST_CHUNKS = 4
 /** Shorter chunks spend much of their time on starting, and their rates say little. */
 const LEAST_SECONDS = 30
 
@@ -33,7 +35,8 @@ export function automaticChunkSeconds(
   // Samples are the work of one task, before the chunks: a video that would be encoded for them anyway saves nothing.
   const saved = predicted.wall.likely - sampledSeconds(plan, seconds) * perSecond
   if (saved <= aboveSeconds) return null
-  return Math.min(CHUNK_SECONDS.maximum, Math.max(LEAST_SECONDS, ENCODING_SECONDS / perSecond))
+  const longest = Math.min(ENCODING_SECONDS / perSecond, seconds / LEAST_CHUNKS)
+  return Math.min(CHUNK_SECONDS.maximum, Math.max(LEAST_SECONDS, longest))
 }
 
 /** Why one task may fail, as a sentence; null = it has enough time. */

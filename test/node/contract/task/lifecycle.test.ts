@@ -323,6 +323,15 @@ test.each([
   })
 })
 
+test.each([
+  ['transcode', /^The job was interrupted 4 times .*divide the job/],
+  ['part', /^A part of the job was interrupted 4 times .*shorter chunks/],
+] as const)('advice where one attempt of kind %s is too long', (kind, message) => {
+  const last = life('running', { kind, lost: MAX_LOST_ATTEMPTS - 1 })
+  const ended = transition(last, { type: 'lost', attempt: 3, ranMs: LONG_ATTEMPT_MS, share: 0 })
+  expect(ended).toMatchObject({ error: { message: expect.stringMatching(message) as string } })
+})
+
 test('a passing error that passes too often is named itself', () => {
   const last = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
   expect(transition(last, { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({

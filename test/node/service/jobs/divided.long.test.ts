@@ -27,11 +27,12 @@ beforeAll(async () => {
     audioLate: 0,
     audioCodec: 'aac',
   })
-  service = resources.use(await Service.start({ TRANSCODERS: '2' }))
+  service = resources.use(await Service.start({ TRANSCODERS: '2', DIVIDE_ABOVE_SECONDS: '1' }))
   input = await service.upload(clip)
 })
 
-const job = (change: object = {}) =>
+/** It says nothing about chunks, and does not need long. */
+const unasked = (change: object = {}) =>
   jobRequest(input, 'file-upload', {
     bucket_output_path: 'show',
     segment_length: 2,
@@ -46,7 +47,8 @@ const job = (change: object = {}) =>
     ],
     ...change,
   })
-const divided = (change: object = {}) => job({ max_chunk_seconds: 10, ...change })
+const job = (change: object = {}) => unasked({ max_chunk_seconds: 0, ...change })
+const divided = (change: object = {}) => unasked({ max_chunk_seconds: 10, ...change })
 
 const decodeOutputs = (status: PublicStatus) => {
   expect(status).toMatchObject({ state: 'ready', error: null })
@@ -94,6 +96,14 @@ test('a divided job has the frames, times and samples of one task', async () => 
   expect(mpd).toContain('<SegmentList')
   await requireReported(status)
   await nothingLeft(status)
+})
+
+test('a job that says nothing is divided if the operator’s threshold is below its predicted time', async () => {
+  const id = await service.create(unasked())
+  expect(await waitFor('parts', async () => (await service.status(id))?.chunks?.total ?? null)).toBe(3)
+  const made = await decodeOutputs(await service.waitForEnd(id))
+  for (const [path, playlist] of Object.entries(made))
+    expect({ path, ...pictureAndSound(playlist) }).toEqual({ path, ...pictureAndSound(undisturbed[path]!) })
 })
 
 test('with an average bitrate, which is found from samples first', async () => {

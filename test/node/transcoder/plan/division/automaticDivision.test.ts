@@ -131,7 +131,8 @@ describe('what is saved decides', () => {
 
   test('the threshold is the operator’s, and 0 of the client is stronger', () => {
     const spec = ladder({ video: ofMode('qvbr') })
-    expect(decide(spec, lasting(120), { aboveSeconds: 60 }).chunks).toBeGreaterThan(1)
+    expect(decide(spec, lasting(120), { aboveSeconds: 60 }).chunks).toBe(4)
+    expect(decide(spec, lasting(62), { aboveSeconds: 1 }).chunks).toBe(3)
     expect(decide(spec, lasting(7200), { aboveSeconds: 100_000 }).chunks).toBe(1)
     expect(decide(ladder({ maxChunkSeconds: 0 }), lasting(7200)).chunks).toBe(1)
     expect(decide(ladder({ maxChunkSeconds: 120 }), lasting(7200)).seconds).toBe(120)
