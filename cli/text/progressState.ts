@@ -56,6 +56,7 @@ const phaseLabels: Readonly<Record<JobPhase, string>> = {
   queued: 'Queued',
   starting: 'Starting',
   probing: 'Analysing',
+  analyzing: 'Analysing',
   transcoding: 'Transcoding',
   packaging: 'Packaging',
   uploading: 'Storing',

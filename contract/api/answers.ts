@@ -54,6 +54,7 @@ export const publicEvent = z.object({
     'job.created',
     'attempt.started',
     'job.planned',
+    'job.surveying',
     'job.divided',
     'job.assembling',
     'attempt.start_failed',

@@ -4,7 +4,7 @@
 // worker/jobs/serveEvents.ts).
 import type { PublicEvent } from './answers.ts'
 import type { JobError } from '../errors.ts'
-import type { StartFailure, TaskEvent, TaskLifecycle } from '../task/lifecycle.ts'
+import { isSurveying, type StartFailure, type TaskEvent, type TaskLifecycle } from '../task/lifecycle.ts'
 
 type EventType = PublicEvent['type']
 
@@ -74,12 +74,16 @@ export function storedEventOf(
         const cause = event.type === 'attempt_failed' ? { error: event.error } : {}
         return { type: 'attempt.lost', at, ...attempt, ...excused, ...retry, ...cause }
       }
+      // The attempt that follows divides the job again.
+      if (event.type === 'parts_done' && isSurveying(next)) return null
       if (event.type === 'parts_done') return { type: 'job.assembling', at, ...attempt }
       if (event.type === 'evicted')
         return { type: 'attempt.evicted', at, ...attempt, ...(event.why ? { why: event.why } : {}) }
       return null
     case 'divided':
-      return { type: 'job.divided', at, ...attempt, parts: next.parts }
+      return isSurveying(next)
+        ? { type: 'job.surveying', at, ...attempt, parts: next.parts }
+        : { type: 'job.divided', at, ...attempt, parts: next.parts - next.survey_parts }
     case 'starting':
       return null
   }
@@ -98,6 +102,7 @@ const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>>
   'job.created': () => 'Job accepted; waiting for a transcoder.',
   'attempt.started': (event) => `Attempt ${event.attempt} started.`,
   'job.planned': () => 'Source analysed; outputs planned.',
+  'job.surveying': ({ parts }) => `The source is surveyed in ${parts} parts, which any free transcoder takes.`,
   'job.divided': ({ parts }) => `The job is divided into ${parts} parts, which any free transcoder takes.`,
   'job.assembling': () => 'All parts are stored; a further attempt puts them together.',
   'attempt.start_failed': ({ starts }) => {

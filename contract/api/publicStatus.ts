@@ -25,8 +25,10 @@ export interface StatusFacts {
   inputName: string
   /** Queued tasks before this one; only while it waits. */
   position: number | null
-  /** States of the parts of a divided job, in the order of their positions; null = it is not divided. */
+  /** States of the parts that make the outputs of a divided job, in the order of their positions; null = it has none. */
   parts: TaskState[] | null
+  /** The parts that it has survey the source. */
+  surveying: boolean
   /** Failed starts in a row, and when the next start is due, in milliseconds since 1970. */
   startsFailed: number
   notBefore: number
@@ -55,6 +57,7 @@ export function newJobFacts(
     archiveUrl: null,
     position: null,
     parts: null,
+    surveying: false,
     startsFailed: 0,
     notBefore: 0,
     lastLostError: null,
@@ -73,6 +76,8 @@ const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
 }
 
 function phaseOf(facts: StatusFacts): JobPhase {
+  const isBetween = facts.task === 'queued' || facts.task === 'starting' || facts.task === 'divided'
+  if (facts.surveying && isBetween) return 'analyzing'
   switch (facts.task) {
     case 'queued':
       return facts.parts === null ? 'queued' : 'packaging'

@@ -21,4 +21,6 @@ export const REQUIRED_MIGRATIONS = [
   '0017_transcoders.sql',
   '0018_usage.sql',
   '0019_parts.sql',
+  '0020_other_builds.sql',
+  '0021_survey_parts.sql',
 ] as const

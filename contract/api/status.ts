@@ -7,7 +7,17 @@ import { MAX_QUEUE_POSITION } from '../limits.ts'
 import { mediaFacts } from '../task/mediaFacts.ts'
 import { count, time } from '../schemaParts.ts'
 
-const phase = z.enum(['queued', 'starting', 'probing', 'transcoding', 'packaging', 'uploading', 'committing', 'done'])
+const phase = z.enum([
+  'queued',
+  'starting',
+  'probing',
+  'analyzing',
+  'transcoding',
+  'packaging',
+  'uploading',
+  'committing',
+  'done',
+])
 export type JobPhase = z.infer<typeof phase>
 
 export const publicOutput = z.object({

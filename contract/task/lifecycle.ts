@@ -52,6 +52,8 @@ export interface TaskLifecycle {
   starts_failed: number
   /** Of a main task: how many parts its job was divided into; 0 = it was not, or one attempt made it after all. */
   parts: number
+  /** How many of them, the first ones, survey the source. When they are all, the job will be divided once more. */
+  survey_parts: number
 }
 
 /**
@@ -94,8 +96,11 @@ export type TaskEvent =
   | { type: 'attempt_failed'; attempt: number; error: JobError }
   /** `undivided`: the parts of the job have no more use, since this attempt made all of it. */
   | { type: 'finish'; attempt: number; undivided?: boolean }
-  /** The job is divided: the parts do the rest, and the slot is free for them. */
-  | { type: 'divide'; attempt: number; parts: number }
+  /**
+   * The job is divided: the parts do the rest, and the slot is free for them. `parts`: how many it has then, with those of
+   * its survey. `survey`: they survey the source, and the attempt after them divides the job again.
+   */
+  | { type: 'divide'; attempt: number; parts: number; survey?: boolean }
   /** A part has stored its result. */
   | { type: 'delivered'; attempt: number }
   /** Of a main task: all its parts are completed. */
@@ -218,6 +223,17 @@ function failStart(lifecycle: TaskLifecycle): Transition {
   return acceptTransition(lifecycle, change, ['cool_down_slot', 'schedule'], null, startRetryMs(failed))
 }
 
+/** All parts that a main task has survey the source, or did so. */
+export function isSurveying({ parts, survey_parts: surveys }: Pick<TaskLifecycle, 'parts' | 'survey_parts'>): boolean {
+  return parts > 0 && parts === surveys
+}
+
+/** The parts of an earlier division are completed: they are put together, not made again, unless they were a survey. */
+function mayBeDivided(lifecycle: TaskLifecycle, { parts, survey }: { parts: number; survey?: boolean }): boolean {
+  if (lifecycle.kind !== 'transcode') return false
+  return lifecycle.parts === 0 || (isSurveying(lifecycle) && survey !== true && parts > lifecycle.parts + 1)
+}
+
 function exhaustedError({ kind, lost: before }: TaskLifecycle, ranMs: number): JobError {
   const lost = before + 1
   const [what, advice] =
@@ -283,13 +299,16 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
         : loseAttempt(lifecycle, event.error)
     case 'divide':
       if (lifecycle.state === 'divided') return refuseTransition('same')
-      // The parts of an earlier division are completed: they are put together, not made again.
-      return lifecycle.state === 'running' && lifecycle.kind === 'transcode' && lifecycle.parts === 0
-        ? acceptTransition(lifecycle, { state: 'divided', parts: event.parts }, [
-            'release_slot',
-            'insert_parts',
-            'schedule',
-          ])
+      return lifecycle.state === 'running' && mayBeDivided(lifecycle, event)
+        ? acceptTransition(
+            lifecycle,
+            {
+              state: 'divided',
+              parts: event.parts,
+              survey_parts: event.survey === true ? event.parts : lifecycle.survey_parts,
+            },
+            ['release_slot', 'insert_parts', 'schedule'],
+          )
         : refuseTransition('impossible')
     case 'delivered':
       return lifecycle.state === 'running' && lifecycle.kind === 'part'
@@ -304,7 +323,8 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
         : refuseTransition('impossible')
     case 'finish':
       if (lifecycle.state === 'committing') return refuseTransition('same')
-      if (event.undivided === true) return transition({ ...lifecycle, parts: 0 }, { ...event, undivided: false })
+      if (event.undivided === true)
+        return transition({ ...lifecycle, parts: 0, survey_parts: 0 }, { ...event, undivided: false })
       return lifecycle.state === 'running' && lifecycle.kind === 'transcode'
         ? acceptTransition(lifecycle, { state: 'committing' }, ['release_slot', 'schedule'])
         : refuseTransition('impossible')

@@ -1,7 +1,7 @@
 // In charge of: the positions of a divided job's parts that depend on each other.
 // Not in charge of: what the parts consist of (transcoder/plan/division/partPlan.ts).
 
-/** The end of the video. */
+/** The first positions are those of a survey; these follow them. The end of the video. */
 export const LAST_CHUNK = 0
 /** Audio and everything else that is no video. Its end follows that of the video, so it starts once the last chunk is stored. */
 export const REST = 1

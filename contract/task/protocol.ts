@@ -86,18 +86,25 @@ export interface TaskDescription {
      * predicted. Missing = it is not divided.
      */
     divide_above_seconds?: number
+    /** The first parts may survey the source (`DividePost.survey`). */
+    surveys?: boolean
   }
   /** Of a divided job: which part this attempt makes, from 0. It ends with `/deliver`. */
   part?: { index: number }
-  /** The job is divided, and all its parts are stored: this attempt puts them together. `parts`: how many. */
-  assemble?: { parts: number }
+  /** So many parts have surveyed the source: this attempt reads their records, and divides the job again. */
+  surveyed?: { parts: number }
+  /**
+   * The job is divided, and all its parts are stored: this attempt puts them together. `parts`: how many, without those of
+   * the survey; `first`: how many those are; missing = none.
+   */
+  assemble?: { parts: number; first?: number }
   /** Milliseconds between heartbeats; missing = HEARTBEAT_MS. */
   heartbeat_ms?: number
 }
 
 /** Progress of an attempt. Fractions are 0…1 and never decrease within an attempt. */
 export const progressPostSchema = z.object({
-  phase: z.enum(['starting', 'probing', 'transcoding', 'packaging', 'uploading']),
+  phase: z.enum(['starting', 'probing', 'analyzing', 'transcoding', 'packaging', 'uploading']),
   transcoded: z.number().check(z.gte(0), z.lte(1)),
   /** Seconds of wall time spent encoding so far. */
   transcode_seconds: z.number().check(z.gte(0)),
@@ -148,7 +155,10 @@ export const PART_HEARTBEAT_MS = 5000
  * attempt has ended. A later attempt puts them together (`TaskDescription.assemble`).
  */
 export const dividePostSchema = z.object({
+  /** How many parts the job has then: after a survey, with those of the survey, which stay the first ones. */
   parts: z.number().check(z.int(), z.gte(2), z.lte(MAX_JOB_PARTS)),
+  /** The parts survey the source; the attempt after them divides the job again (`TaskDescription.surveyed`). */
+  survey: z.exactOptional(z.literal(true)),
 })
 export type DividePost = z.infer<typeof dividePostSchema>
 

@@ -48,7 +48,7 @@ const ENDED: readonly TaskState[] = ['completed', 'failed', 'cancelled']
 const AT_WORK: readonly TaskState[] = ['running', 'divided', 'committing']
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
-  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, main, part, parts FROM tasks ORDER BY id`,
+  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, main, part, parts, survey_parts FROM tasks ORDER BY id`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at, unfit_for FROM slots ORDER BY k`,
   totals: `SELECT scope, series FROM metric_totals ORDER BY scope`,
@@ -378,6 +378,7 @@ export class Ledger {
       furthest,
       evicted,
       parts,
+      survey_parts,
     ]: [
       string,
       TaskState,
@@ -396,6 +397,7 @@ export class Ledger {
       number | null,
       number,
       number,
+      number,
     ]
   ): Row[] => {
     const task = this.#seen(id, fromState, fromAttempt, fromLost)
@@ -403,7 +405,7 @@ export class Ledger {
     if (!task) return []
     this.#moved = { before: { ...task }, isClaim: false }
     if (starts_failed > task.starts_failed) task.starts_failed_total++
-    Object.assign(task, { state, attempt, lost, excused, furthest, evicted, parts, slot })
+    Object.assign(task, { state, attempt, lost, excused, furthest, evicted, parts, survey_parts, slot })
     Object.assign(task, { not_before, lease_until, updated_at, starts_failed })
     if (event !== null) task.timeline = `${task.timeline.slice(0, -1)},${event}]`
     return [{ id }]
@@ -535,9 +537,10 @@ export class Ledger {
   }
 
   /** The rest of the outputs follows the end of the video. */
-  #isHeldBack({ main, part }: Task): boolean {
-    const ofMain = (position: number) => this.partsOf(main!).find((other) => other.part === position)
-    return part === 1 && ofMain(0)!.state !== 'completed'
+  #isHeldBack(task: Task): boolean {
+    const surveys = this.#mainOf(task)?.survey_parts ?? 0
+    if (task.main === null || task.part !== surveys + 1) return false
+    return this.partsOf(task.main).find(({ part }) => part === surveys)!.state !== 'completed'
   }
 
   #partsLeft({ main, parts }: Task): number {
@@ -570,7 +573,7 @@ export class Ledger {
 
 /** Of a new task. */
 function created(now: number) {
-  const losses = { lost: 0, excused: 0, furthest: null, evicted: 0, parts: 0 }
+  const losses = { lost: 0, excused: 0, furthest: null, evicted: 0, parts: 0, survey_parts: 0 }
   const counts = { attempt: 0, ...losses, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
   const places = { slot: null, plan: null, lease_until: null, updated_at: now }
   const timeline = JSON.stringify([{ type: 'job.created', at: now }])

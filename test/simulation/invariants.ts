@@ -148,12 +148,23 @@ export class Checker {
     const areDone = parts.length === after.parts && parts.every(({ state }) => state === 'completed')
     if (type === 'divide' && (after.parts < 2 || parts.length !== after.parts))
       this.fault(id, 'I19', `it is divided into ${after.parts} parts, and ${parts.length} are there`)
+    if (type === 'divide') this.#divided(before, after)
     if ((type === 'parts_done' || type === 'finish' || type === 'committed') && !areDone)
       this.fault(id, 'I19', `${type} though not all parts are completed`)
     if (type === 'part_failed' && !parts.some(({ state }) => state === 'failed'))
       this.fault(id, 'I19', 'no part has failed')
     if (before.state === 'divided') this.#waited(id, 'before it went on')
     if (ENDS.includes(after.state)) this.#endedAt.set(id, now)
+  }
+
+  /** A second time only behind a survey, whose parts stay as they are. */
+  #divided(before: Task, after: Task): void {
+    this.#settledAt.delete(after.id)
+    const { surveys } = this.scenario.jobs[after.job - 1]!
+    const kept = this.ledger.partsOf(after.id).filter(({ part }) => part! < before.parts)
+    if (before.parts !== (after.parts > surveys ? surveys : 0) || kept.some(({ state }) => state !== 'completed'))
+      this.fault(after.id, 'I19', `it is divided again: ${before.parts} parts become ${after.parts}`)
+    if (after.survey_parts !== surveys) this.fault(after.id, 'I19', `${after.survey_parts} parts survey the source`)
   }
 
   /** Whoever should have said that the parts are settled may have died: another says it within minutes. */
@@ -424,7 +435,7 @@ export class Checker {
     }
     const { files, playlists, segments } = service.scenario.jobs[task.job - 1]!
     // One part makes the files, each of the others so many segments.
-    const ranges = task.parts > 0 ? task.parts - 1 : 1
+    const ranges = task.parts > 0 ? task.parts - task.survey_parts - 1 : 1
     const wanted = task.kind === 'plan' ? 0 : files + playlists * (ranges * segments + 1) + (playlists > 0 ? 1 : 0)
     if (task.state === 'completed' && store.objects.size !== wanted)
       this.fault(id, 'I6', `${store.objects.size} objects of ${wanted}`)

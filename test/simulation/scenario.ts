@@ -18,6 +18,8 @@ export interface JobShape {
   segments: number
   /** Tasks that a divided job is made by, each with so many segments and steps; 0 = one task makes it. */
   parts: number
+  /** Parts that survey the source before: 0 = the first attempt does it. */
+  surveys: number
   /** The part whose encode ends as `outcome` says; the others end well. */
   failing: number
   /** Steps of the encode, and how long each takes in milliseconds. */
@@ -108,19 +110,21 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     outcome: random.chance(0.85) ? 'well' : random.chance(0.5) ? 'permanent' : 'passing',
     poison: null,
     parts: 0,
+    surveys: 0,
     failing: 0,
   }
 }
 
-type Division = Pick<JobShape, 'parts' | 'failing'>
+type Division = Pick<JobShape, 'parts' | 'surveys' | 'failing'>
 
 function division(random: Random): Division {
   const parts = random.chance(0.2) ? 0 : random.whole(2, 6)
-  return { parts, failing: random.whole(0, Math.max(0, parts - 1)) }
+  const surveys = parts > 0 && random.chance(0.5) ? random.whole(2, 4) : 0
+  return { parts, surveys, failing: random.whole(0, Math.max(0, surveys + parts - 1)) }
 }
 
 /** Only a segmented job is divided. */
-function divided(job: JobShape, division: Division = { parts: 0, failing: 0 }): JobShape {
+function divided(job: JobShape, division: Division = { parts: 0, surveys: 0, failing: 0 }): JobShape {
   if (job.kind === 'plan' || division.parts === 0) return job
   return { ...job, ...division, playlists: Math.max(1, job.playlists) }
 }

@@ -193,7 +193,9 @@ export class Transcoder {
     const shape = service.scenario.jobs[service.ledger.find(id).job - 1]!
     const told = yield* this.#ask(run, life, (program) => service.task(program, id, attempt))
     if (told.assemble !== null) return yield* this.#assemble(run, life, shape, told.assemble)
-    if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape)
+    if (told.surveyed !== null) yield* this.#readSurvey(run, life, told.surveyed)
+    if (told.part === null && shape.parts > 0)
+      return yield* this.#divide(run, life, shape, told.surveyed === null && shape.surveys > 0)
     const made = yield* this.#encode(run, life, workOf(shape, told.part))
     if (made === null) return
     if (told.part !== null) return yield* this.#deliver(run, life, told.part, made)
@@ -241,45 +243,57 @@ export class Transcoder {
     return { segments, uploads }
   }
 
-  *#divide(run: Run, life: number, { stepMs, parts }: JobShape): Process {
+  *#readSurvey(run: Run, life: number, parts: number): Process {
+    for (let part = 0; part < parts; part++) yield* this.#record(run, life, part)
+  }
+
+  *#divide(run: Run, life: number, { stepMs, parts, surveys }: JobShape, survey: boolean): Process {
     yield* this.#wait(life, stepMs)
     this.#heed(run)
     run.ending = true
-    yield* this.#ask(run, life, (program) => this.#service.divide(program, run.id, run.attempt, parts))
+    const division = { survey, parts: survey ? surveys : surveys + parts }
+    yield* this.#ask(run, life, (program) => this.#service.divide(program, run.id, run.attempt, division))
   }
 
   *#deliver(run: Run, life: number, part: number, made: Made): Process {
     const { id, attempt } = run
-    if (part === REST) yield* this.#requireLastChunk(run, life)
+    const { surveys } = this.#service.scenario.jobs[this.#service.ledger.find(id).job - 1]!
+    if (part === surveys + REST) yield* this.#requireLastChunk(run, life, surveys + LAST_CHUNK)
     run.ending = true
     const record = { part, attempt, ...made }
     yield* this.#ask(run, life, (program) => this.#service.deliver(program, id, attempt, record, DONE))
   }
 
   /** The rest of the outputs needs its end. */
-  *#requireLastChunk(run: Run, life: number): Process {
+  *#requireLastChunk(run: Run, life: number, part: number): Process {
     const { id, attempt } = run
-    const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, LAST_CHUNK))
+    const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, part))
     if (last !== 'missing') return
-    this.#service.checker.missed(id, LAST_CHUNK)
+    this.#service.checker.missed(id, part)
     run.halted ??= 'returned'
     this.#heed(run)
   }
 
-  *#assemble(run: Run, life: number, shape: JobShape, parts: number): Process {
+  *#assemble(run: Run, life: number, shape: JobShape, { first, parts }: { first: number; parts: number }): Process {
     const all: Made = { segments: Array.from({ length: shape.playlists }, () => []), uploads: [] }
-    for (let part = 0; part < parts; part++) {
-      const record = yield* this.#ask(run, life, (program) =>
-        this.#service.partRecord(program, run.id, run.attempt, part),
-      )
-      this.#service.checker.assembled(run.id, part, record === 'missing' ? null : record)
-      if (record === 'missing') return yield* this.#fail(run, life, 'permanent')
+    for (let part = first; part < first + parts; part++) {
+      const record = yield* this.#record(run, life, part)
+      if (record === null) return yield* this.#fail(run, life, 'permanent')
       for (const [n, list] of record.segments.entries()) all.segments[n]!.push(...list)
       all.uploads.push(...record.uploads)
       this.#heed(run)
     }
     run.ending = true
     yield* this.#finish(run, life, all)
+  }
+
+  *#record(run: Run, life: number, part: number): Process<PartRecord | null> {
+    const record = yield* this.#ask(run, life, (program) =>
+      this.#service.partRecord(program, run.id, run.attempt, part),
+    )
+    const found = record === 'missing' ? null : record
+    this.#service.checker.assembled(run.id, part, found)
+    return found
   }
 
   *#finish(run: Run, life: number, made: Made): Process {
@@ -349,12 +363,13 @@ export class Transcoder {
   }
 }
 
-/** What one part makes of its job: the rest makes the files, a chunk the segments. */
+/** What one part makes of its job: the rest makes the files, a chunk the segments, one of the survey nothing. */
 function workOf(shape: JobShape, part: number | null): JobShape {
   if (part === null) return shape
   return {
     ...shape,
-    ...(part === REST ? { playlists: 0 } : { files: 0 }),
+    ...(part === shape.surveys + REST ? { playlists: 0 } : { files: 0 }),
+    ...(part < shape.surveys ? { playlists: 0 } : {}),
     ...(part === shape.failing ? {} : { outcome: 'well', poison: null }),
   }
 }

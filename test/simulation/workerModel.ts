@@ -309,6 +309,7 @@ export class Service {
       outputs: [],
       retryOf: null,
       parts: null,
+      surveying: job.parts > 0 && job.parts === job.survey_parts,
       inputName: id,
       dryRun: job.kind === 'plan',
       estimate: null,
@@ -328,22 +329,30 @@ export class Service {
   // The task API: the answer of each address (worker/taskApi/); null = 409, another attempt is current or the job has
   // ended.
 
-  /** `part`: of a part. `assemble`: how many parts are to be put together. */
-  async task(
-    program: Program,
-    id: string,
-    attempt: number,
-  ): Promise<{ part: number | null; assemble: number | null } | null> {
+  /** `part`: of a part. `surveyed`: how many parts have surveyed the source. `assemble`: how many are to be put together. */
+  async task(program: Program, id: string, attempt: number): Promise<Told | null> {
     const result = await this.#apply(program, id, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') return null
     this.checker.heard(id, attempt)
     await this.#monitor(program, id).attemptRunning(this.#watched(id, attempt))
     const task = await this.code.tasks.findTask(program.env.DB, id)
-    return task && { part: task.part, assemble: task.parts > 0 ? task.parts : null }
+    if (!task) return null
+    const surveys = task.survey_parts
+    const isSurveyed = task.parts > 0 && task.parts === surveys
+    return {
+      part: task.part,
+      surveyed: isSurveyed ? surveys : null,
+      assemble: task.parts > surveys ? { first: surveys, parts: task.parts - surveys } : null,
+    }
   }
 
-  async divide(program: Program, id: string, attempt: number, parts: number): Promise<'ok' | null> {
-    const result = await this.#apply(program, id, { type: 'divide', attempt, parts })
+  async divide(
+    program: Program,
+    id: string,
+    attempt: number,
+    { parts, survey }: { parts: number; survey: boolean },
+  ): Promise<'ok' | null> {
+    const result = await this.#apply(program, id, { type: 'divide', attempt, parts, survey })
     return result.ok || result.refusal === 'same' ? 'ok' : null
   }
 
@@ -471,6 +480,13 @@ export function monitorOf(task: string): string {
 /** Of a job that any of its tasks names. */
 export function partId(task: string, part: number): string {
   return taskIdOf(jobOf(task), partTaskNumber(part))
+}
+
+/** What an attempt is told of its task. */
+interface Told {
+  part: number | null
+  surveyed: number | null
+  assemble: { first: number; parts: number } | null
 }
 
 /** What a part tells those who put the parts together. */

@@ -51,6 +51,7 @@ export interface JobWithTaskRow extends JobRow {
   task_state: TaskState
   /** Tasks into which the job is divided; 0 = it is not. */
   parts: number
+  survey_parts: number
   attempt: number
   lost: number
   /** Consecutive failures. */
@@ -231,7 +232,7 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
   )
 }
 
-const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before, tasks.parts,
+const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before, tasks.parts, tasks.survey_parts,
   CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
 /** Of a divided job: the main task only. */
 const joinTasks = `FROM jobs JOIN tasks ON tasks.job = jobs.id AND tasks.main IS NULL`

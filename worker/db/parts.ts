@@ -13,8 +13,9 @@ export interface PartRef {
 
 /** Of a part: one that must be stored before it starts is not. */
 export const isHeldBack = (part: string) =>
-  `(${part}.part = ${REST} AND EXISTS (SELECT 1 FROM tasks AS earlier
-         WHERE earlier.main = ${part}.main AND earlier.part = ${LAST_CHUNK} AND earlier.state <> 'completed'))`
+  `EXISTS (SELECT 1 FROM tasks AS divided JOIN tasks AS earlier ON earlier.main = divided.id
+         WHERE divided.id = ${part}.main AND ${part}.part = divided.survey_parts + ${REST}
+           AND earlier.part = divided.survey_parts + ${LAST_CHUNK} AND earlier.state <> 'completed')`
 
 /** Of a main task: it has ended. Its parts have no more use, and none may start. */
 const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`

@@ -41,7 +41,7 @@ const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
 const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.excused, tasks.furthest, tasks.evicted, tasks.starts_failed, tasks.slot, tasks.plan,
-  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, jobs.job_id, jobs.webhook`
+  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, tasks.survey_parts, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
   return first<CountedTaskRow>(
@@ -70,7 +70,7 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
     .prepare(
       `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8,
          starts_failed = ?13, starts_failed_total = starts_failed_total + (?13 > starts_failed),
-         excused = ?14, furthest = ?15, evicted = ?16, parts = ?17, ${appendToTimeline('?12')}
+         excused = ?14, furthest = ?15, evicted = ?16, parts = ?17, survey_parts = ?18, ${appendToTimeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
        RETURNING id`,
     )
@@ -92,6 +92,7 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
       next.furthest,
       next.evicted,
       next.parts,
+      next.survey_parts,
     )
 }
 

@@ -4,6 +4,7 @@ import { log } from '../log.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
+import { isSurveying } from '#contract/task/lifecycle.ts'
 import { listPartStates } from '../db/parts.ts'
 import { attemptDirectories } from '../storage/outputDirectories.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
@@ -41,7 +42,7 @@ export async function buildStatus(
   const running = job.task_state === 'running' || job.task_state === 'divided' || job.task_state === 'committing'
   const [live, parts, outputs, poster, archiveUrl] = await Promise.all([
     running || (job.attempt > 0 && job.finished_at === null) ? jobMonitor(env, job.job_id).progress() : null,
-    job.parts > 0 && terms.isListed !== true ? listPartStates(env.DB, job.task) : null,
+    job.parts > job.survey_parts && terms.isListed !== true ? listPartStates(env.DB, job.task) : null,
     outputUrls(env, job, base, terms),
     posterLink(env, job, base, terms.expiresAtMs),
     terms.isShared ? null : signedArchiveUrl(env, job, base, terms.expiresAtMs),
@@ -62,7 +63,8 @@ export async function buildStatus(
     retryOf: job.retry_of,
     inputName: job.input_name ?? displayInputName(job.config, null),
     position: job.position ?? null,
-    parts: parts && parts.map(({ state }) => state),
+    parts: parts && parts.slice(job.survey_parts).map(({ state }) => state),
+    surveying: isSurveying(job),
     startsFailed: job.starts_failed,
     notBefore: job.not_before,
     // Shown only during the retry delay. Afterwards the job waits for a transcoder like any other.

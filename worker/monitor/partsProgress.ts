@@ -1,6 +1,7 @@
 // In charge of: the progress of a divided job, from the reports of its parts.
 // Not in charge of: that it never decreases (progressSnapshot.ts), the reports of one attempt (jobMonitor.ts).
 import type { ProgressPost } from '#contract/task/protocol.ts'
+import { isSurveying } from '#contract/task/lifecycle.ts'
 import { listPartStates } from '../db/parts.ts'
 import type { TaskRow } from '../db/tasks.ts'
 
@@ -8,6 +9,8 @@ import type { TaskRow } from '../db/tasks.ts'
 const SILENT_MS = 15_000
 /** Until this share is done, the time left cannot be told. */
 const FIRST_SHARE = 0.02
+/** Of the work on a job whose parts survey the source first: a sixteenth of its video is encoded for it. */
+const SURVEY_SHARE = 1 / 16
 
 interface Report extends ProgressPost {
   at: number
@@ -24,22 +27,29 @@ export class PartsProgress {
     // Two reports at once may both read: they find the same.
     const completed = this.#completedBefore ?? (await completedParts(db, main.id))
     this.#completedBefore = completed
-    const reports = [...this.#reports.values()]
+    const isSurvey = isSurveying(main)
+    const first = isSurvey ? 0 : main.survey_parts
+    const reports = [...this.#reports].flatMap(([index, report]) => (index >= first ? [report] : []))
     const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-    const silent = [...completed].filter((index) => !this.#reports.has(index)).length
-    const transcoded = Math.min(1, (sum(reports.map((each) => each.transcoded)) + silent) / main.parts)
+    const silent = [...completed].filter((index) => index >= first && !this.#reports.has(index)).length
+    // Of the parts that are there now.
+    const done = Math.min(1, (sum(reports.map((each) => each.transcoded)) + silent) / (main.parts - first))
+    const surveyed = main.survey_parts > 0 ? SURVEY_SHARE : 0
+    const transcoded = isSurvey ? done * surveyed : surveyed + done * (1 - surveyed)
+    // The survey tells how fast all parts together are, but not before some of it is done.
+    const share = isSurvey ? transcoded : done
     const speeds = active.flatMap(({ speed }) => speed ?? [])
     const seconds = (now - main.updated_at) / 1000
     return {
-      phase: 'transcoding',
+      phase: isSurvey ? 'analyzing' : 'transcoding',
       transcoded,
       transcode_seconds: Math.max(0, seconds),
       speed: speeds.length === 0 ? null : sum(speeds),
       bytes_produced: sum(reports.map((each) => each.bytes_produced)),
       bytes_stored: sum(reports.map((each) => each.bytes_stored)),
       transfer_seconds: Math.max(0, ...reports.map((each) => each.transfer_seconds)),
-      eta_seconds: transcoded < FIRST_SHARE ? null : Math.max(0, (seconds * (1 - transcoded)) / transcoded),
+      eta_seconds: share < FIRST_SHARE ? null : Math.max(0, (seconds * (1 - share)) / share),
     }
   }
 }

@@ -12,7 +12,7 @@ import {
   type TaskDescription,
 } from '#contract/task/protocol.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { terminal } from '#contract/task/lifecycle.ts'
+import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
 import { parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
 import type { Job } from '../db/jobs.ts'
 import { settings } from '../env.ts'
@@ -44,13 +44,19 @@ export async function planOf(db: D1Database, task: TaskRow): Promise<string | nu
 }
 
 /** What an attempt at a divided job has to do; empty for every other attempt. */
-export function describeDivision(env: Env, task: TaskRow): Pick<TaskDescription, 'part' | 'assemble' | 'heartbeat_ms'> {
+export function describeDivision(
+  env: Env,
+  task: TaskRow,
+): Pick<TaskDescription, 'part' | 'surveyed' | 'assemble' | 'heartbeat_ms'> {
   if (task.part !== null) {
     // Several heartbeats fit into a lease.
     const heartbeatMs = Math.min(PART_HEARTBEAT_MS, settings(env).leaseMs / HEARTBEATS_OF_A_LEASE)
     return { part: { index: task.part }, heartbeat_ms: Math.max(HEARTBEAT_MS, heartbeatMs) }
   }
-  return task.parts > 0 ? { assemble: { parts: task.parts } } : {}
+  if (task.parts === 0) return {}
+  if (isSurveying(task)) return { surveyed: { parts: task.parts } }
+  const first = task.survey_parts
+  return { assemble: { parts: task.parts - first, ...(first === 0 ? {} : { first }) } }
 }
 
 /** The main task reports the source and its log: a part would replace them. */
@@ -62,7 +68,7 @@ export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<
     preview: isMain && job.config.preview !== false && job.poster === null,
     log: isMain,
     subtitles: true,
-    ...(isDivided ? {} : { parts: MAX_JOB_PARTS, ...automaticDivision(env, task) }),
+    ...(isDivided ? {} : { parts: MAX_JOB_PARTS, surveys: true, ...automaticDivision(env, task) }),
   }
 }
 
@@ -77,12 +83,12 @@ export async function divideJob(c: Context<TaskEnv>): Promise<Response> {
   requireMainTask(c)
   const { attempt, task: id, jobId } = c.var
   const { value } = await readJson(c as never, 1024)
-  const { parts } = parseMessage(dividePostSchema, value)
+  const { parts, survey = false } = parseMessage(dividePostSchema, value)
   const before = await findTask(c.env.DB, id)
   if (before?.attempt !== attempt) throw staleAttempt()
   if (before.plan === null) throw new RequestError('invalid_request', 'A job is divided after its plan was stored.')
   const { used } = await taskMonitor(c.env, id).attemptFigures(attempt)
-  const result = await applyEvent(c.env, { id, jobId }, { type: 'divide', attempt, parts }, used)
+  const result = await applyEvent(c.env, { id, jobId }, { type: 'divide', attempt, parts, survey }, used)
   if (!result.ok && result.refusal !== 'same') throw staleAttempt()
   return c.json({ state: 'divided' })
 }

@@ -28,6 +28,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '0018_usage': '444cf0dcb086',
   '0019_parts': 'aa4006396456',
   '0020_other_builds': 'af21063ac7ca',
+  '0021_survey_parts': '29da76515201',
 }
 
 const directory = join(ROOT, 'migrations')

@@ -161,8 +161,8 @@ export class FakeAttempt {
   }
 
   /** Ends the main task's attempt: the job continues in so many parts. */
-  divide(parts: number): Promise<Response> {
-    return this.taskApi('POST', '/divide', { parts })
+  divide(parts: number, options: { survey?: true } = {}): Promise<Response> {
+    return this.taskApi('POST', '/divide', { parts, ...options })
   }
 
   /** Ends a part with its result. */

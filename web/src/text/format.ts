@@ -55,6 +55,7 @@ export const PHASE_LABELS: Readonly<Record<JobPhase, string>> = {
   queued: 'Queued',
   starting: 'Starting a transcoder',
   probing: 'Analysing the source',
+  analyzing: 'Measuring the source',
   transcoding: 'Transcoding',
   packaging: 'Packaging',
   uploading: 'Uploading outputs',

@@ -28,6 +28,7 @@ const life = (state: TaskState, change: Partial<TaskLifecycle> = {}): TaskLifecy
   lost: 1,
   excused: 0,
   parts: 0,
+  survey_parts: 0,
   furthest: 0,
   evicted: 0,
   starts_failed: 0,
@@ -175,6 +176,28 @@ describe('a divided job', () => {
     )
     const stops = { effects: ['release_slot', 'stop_transcoder', 'schedule'] }
     expect(ends).toMatchObject([{ effects: [] }, stops, stops])
+  })
+
+  test('after a survey it is divided once more, into more parts', () => {
+    const survey = { type: 'divide', attempt: 3, parts: 2, survey: true } as const
+    expect(transition(life('running'), survey)).toMatchObject({
+      next: { state: 'divided', parts: 2, survey_parts: 2 },
+      effects: ['release_slot', 'insert_parts', 'schedule'],
+    })
+    const surveyed = life('running', { parts: 2, survey_parts: 2 })
+    expect(transition(surveyed, { type: 'divide', attempt: 3, parts: 7 })).toMatchObject({
+      next: { state: 'divided', parts: 7, survey_parts: 2 },
+      effects: ['release_slot', 'insert_parts', 'schedule'],
+    })
+    const refused = { ok: false, refusal: 'impossible' }
+    // One more part is not a division, and a survey is made once.
+    expect(transition(surveyed, { type: 'divide', attempt: 3, parts: 3 })).toEqual(refused)
+    expect(transition(surveyed, { ...survey, parts: 4 })).toEqual(refused)
+    const done = life('running', { parts: 7, survey_parts: 2 })
+    expect(transition(done, { type: 'divide', attempt: 3, parts: 9 })).toEqual(refused)
+    expect(transition(done, { type: 'finish', attempt: 3, undivided: true })).toMatchObject({
+      next: { state: 'committing', parts: 0, survey_parts: 0 },
+    })
   })
 
   test('its job runs until its parts are put together', () => {

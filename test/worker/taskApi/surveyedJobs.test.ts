@@ -1,0 +1,143 @@
+// Divided jobs whose source is surveyed by parts first, in the real Worker with stand-in transcoders: two rounds of parts,
+// and a loss and a cancel in the first.
+import { env } from 'cloudflare:workers'
+import { expect, test } from 'vitest'
+import type { TaskDescription } from '#contract/task/protocol.ts'
+import { taskIdOf } from '#contract/taskId.ts'
+import { listPartStates } from '../../../worker/db/parts.ts'
+import { findTask } from '../../../worker/db/tasks.ts'
+import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
+import { reconcile } from '../../../worker/reconciler.ts'
+import { apiRequest, readJson } from '../support/apiClient.ts'
+import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
+import { advanceClock, readStatus, startJob, startNextAttempt } from '../support/jobFixture.ts'
+import { taskPlan } from '../support/taskPlan.ts'
+
+const HLS_JOB = {
+  output_container: 'hls',
+  bucket_output_path: 'hls',
+  videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate: 600 }],
+}
+const SURVEYS = 2
+const PARTS = 3
+const plan = { plan: taskPlan('', { outputs: [] }), warnings: [] }
+const master = {
+  path: 'hls/master.m3u8',
+  body: '#EXTM3U\n',
+  stage: 2,
+  content_type: 'application/vnd.apple.mpegurl',
+  profile: null,
+  role: 'manifest',
+} as const
+
+/** A job whose source is being surveyed by two parts. */
+async function startSurvey(): Promise<{ id: number; main: FakeAttempt; parts: [FakeAttempt, FakeAttempt] }> {
+  const { id, attempt: main } = await startJob(HLS_JOB)
+  await main.taskApi('POST', '/plan', plan)
+  expect((await main.divide(SURVEYS, { survey: true })).status).toBe(200)
+  const begun = [await startNextAttempt(), await startNextAttempt()]
+  const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))
+  // The second of a survey waits for no other.
+  expect([first?.part, second?.part]).toEqual([0, 1])
+  return { id, main, parts: [first!, second!] }
+}
+
+const describe = async (attempt: FakeAttempt) => (await attempt.taskApi('GET', '')).json<TaskDescription>()
+const statesOf = async (attempt: FakeAttempt) =>
+  (await listPartStates(env.DB, taskIdOf(attempt.job, 0))).map(({ state }) => state)
+
+test('two rounds of parts: a survey, whose records the next attempt reads, and the chunks behind it', async () => {
+  const { id, main, parts } = await startSurvey()
+  expect(await (await main.divide(SURVEYS, { survey: true })).json()).toEqual({ state: 'divided' })
+  expect(await readStatus(id)).toMatchObject({ state: 'running', phase: 'analyzing', chunks: null })
+  const [first, second] = parts
+  await first.heartbeat({ transcoded: 0.5, phase: 'analyzing' })
+  await expect.poll(async () => (await readStatus(id)).tcode_progress).toBe('1')
+  await Promise.all([first.deliver({ bits: 1 }), second.deliver({ bits: 2 })])
+
+  const again = await startNextAttempt()
+  expect(again.run).toMatchObject({ task_id: main.run.task_id, attempt: 2 })
+  expect(await readStatus(id)).toMatchObject({ state: 'running', chunks: null })
+  const described = await describe(again)
+  expect(described.surveyed).toEqual({ parts: SURVEYS })
+  expect(described.assemble).toBeUndefined()
+  expect(await (await again.taskApi('GET', '/parts/1')).json()).toEqual({ bits: 2 })
+  const factors = { ...plan.plan, durationSeconds: 7 }
+  expect((await again.taskApi('POST', '/plan', { ...plan, plan: factors, replaces: true })).status).toBe(200)
+  // Neither another survey, nor less than a chunk and the rest.
+  expect((await again.divide(SURVEYS + PARTS, { survey: true })).status).toBe(409)
+  expect((await again.divide(SURVEYS + 1)).status).toBe(409)
+  const twice = await Promise.all([again.divide(SURVEYS + PARTS), again.divide(SURVEYS + PARTS)])
+  expect(twice.map(({ status }) => status)).toEqual([200, 200])
+  expect(await statesOf(again)).toHaveLength(SURVEYS + PARTS)
+
+  const chunks = [await startNextAttempt(), await startNextAttempt()].toSorted((a, b) => a.part! - b.part!)
+  // The rest, behind the last chunk, is held back until that one is stored.
+  expect(chunks.map(({ part }) => part)).toEqual([SURVEYS, SURVEYS + 2])
+  expect((await describe(chunks[1]!)).plan).toMatchObject({ durationSeconds: 7 })
+  const row = await findTask(env.DB, main.run.task_id)
+  const half = { ...noProgress, transcoded: 0.5 }
+  // The survey is a sixteenth of the work, and half a chunk of three parts the sixth of the rest.
+  const whole = await new PartsProgress().update(env.DB, row!, SURVEYS + 2, half, Date.now())
+  expect(whole.transcoded).toBeCloseTo(1 / 16 + (15 / 16) * (0.5 / PARTS))
+  expect((await readStatus(id)).chunks).toEqual({ total: PARTS, completed: 0, running: 2, map: 'rr.' })
+  await Promise.all(chunks.map((chunk) => chunk.deliver()))
+  const rest = await startNextAttempt()
+  expect(rest.part).toBe(SURVEYS + 1)
+  await rest.deliver()
+
+  const assembling = await startNextAttempt()
+  expect((await describe(assembling)).assemble).toEqual({ parts: PARTS, first: SURVEYS })
+  expect((await assembling.divide(9)).status).toBe(409)
+  await assembling.finish([], { written: [master] })
+  expect(await readStatus(id)).toMatchObject({ error: null, chunks: { completed: PARTS, map: 'ccc' } })
+  const { events } = await readJson(`/api/v0/job/${id}/events`)
+  expect(events.map(({ type }: { type: string }) => type)).toEqual([
+    'job.created',
+    'attempt.started',
+    'job.planned',
+    'job.surveying',
+    'attempt.started',
+    'job.divided',
+    'job.assembling',
+    'attempt.started',
+    'job.committing',
+    'job.completed',
+  ])
+})
+
+test('a transcoder that is lost during the survey costs one part of it; one lost behind it, only the reading', async () => {
+  const { main, parts } = await startSurvey()
+  const [first, second] = parts
+  await first.deliver({ bits: 1 })
+  advanceClock(60_000)
+  await second.alarm()
+  advanceClock(2 * 60_000)
+  await reconcile(env)
+  const third = await startNextAttempt()
+  expect(third.run).toMatchObject({ task_id: second.run.task_id, attempt: 2 })
+  expect((await second.deliver()).status).toBe(409)
+  await third.deliver({ bits: 2 })
+
+  const reading = await startNextAttempt()
+  advanceClock(60_000)
+  await reading.alarm()
+  advanceClock(2 * 60_000)
+  await reconcile(env)
+  const again = await startNextAttempt()
+  expect(again.run).toMatchObject({ task_id: main.run.task_id, attempt: 3 })
+  expect((await reading.divide(SURVEYS + PARTS)).status).toBe(409)
+  expect((await describe(again)).surveyed).toEqual({ parts: SURVEYS })
+  expect((await again.divide(SURVEYS + PARTS)).status).toBe(200)
+  expect((await statesOf(again)).slice(0, SURVEYS)).toEqual(['completed', 'completed'])
+})
+
+test('cancelling a job during its survey ends the parts of the survey', async () => {
+  const { id, main, parts } = await startSurvey()
+  await parts[0].deliver({ bits: 1 })
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  expect(await statesOf(main)).toEqual(['completed', 'cancelled'])
+  expect(await parts[1].heartbeat()).not.toBe('continue')
+  expect((await parts[1].deliver()).status).toBe(409)
+  expect(await readStatus(id)).toMatchObject({ state: 'cancelled', phase: 'done', chunks: null })
+})
