@@ -110,6 +110,16 @@ describe('chunks are ranges of whole segments of about the same length', () => {
     expect(divide(spec, media, {}, { seekable: true, maxParts: 2 })).toHaveProperty('left_out')
   })
 
+  test('the last chunk lasts longer than what may be missing at the end of a source', () => {
+    const spec = specOf(10)
+    for (const seconds of [21, 35.5, 3601, 7203, 20_001, 86_399]) {
+      const starts = chunks(spec, lasting(seconds))!
+      const last = seconds - starts.at(-1)! * 6
+      // As requireExpectedDuration allows.
+      expect(last, `${seconds} s`).toBeGreaterThan(Math.max(0.001 * seconds, 0.1))
+    }
+  })
+
   test('both bounds of max_chunk_seconds', () => {
     const film = lasting(7200)
     const longest = (wanted: number, segmentSeconds: number) => {
