@@ -40,6 +40,8 @@ export class JobMonitor extends DurableObject<Env> {
   private readonly commitRunner: CommitRunner
   private readonly partsProgress = new PartsProgress()
   private divided: { row: TaskRow; readAt: number } | null = null
+  /** Nothing of the job remains to be removed. */
+  private isDeleted = false
   readonly listeners = new EventStream()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -216,14 +218,21 @@ export class JobMonitor extends DurableObject<Env> {
     return this.isCleanedUp()
   }
 
-  /** Called when the job has ended: aborts its uploads and removes its remaining objects. */
+  /**
+   * Called when the job has ended: aborts its uploads and removes its remaining objects. Its parts, which may be hundreds,
+   * follow with the alarm: the caller has more to do.
+   */
   async cleanUp(): Promise<void> {
+    await this.removeRemains(false)
+  }
+
+  private async removeRemains(includesParts: boolean): Promise<void> {
     const task = this.currentAttempt.state ? await findTask(this.env.DB, this.currentAttempt.state.task) : null
     const main = task?.main == null ? task : await findTask(this.env.DB, task.main)
     // What a part stored belongs to its job: it stays until the job has ended.
     if (main !== task && main !== null && !terminal[main.state]) return this.scheduleAlarm(Date.now() + QUEUED_CHECK_MS)
     this.currentAttempt.finalReply = task?.state === 'cancelled' ? 'cancel' : 'stop'
-    if (!this.currentAttempt.state) return this.deleteState()
+    if (!this.currentAttempt.state || this.isDeleted) return this.deleteState()
     const state: MonitorState = {
       ...this.currentAttempt.state,
       over: this.currentAttempt.state.over ?? { since: Date.now(), pass: 'end', tries: 0 },
@@ -239,13 +248,16 @@ export class JobMonitor extends DurableObject<Env> {
     const own = await cleanUpStep(this.journal, () => this.sink(), state, below)
     // In its first attempt, no job has parts.
     const mayHaveParts = isMain && ((task?.parts ?? 0) > 0 || (task?.attempt ?? 0) > 1)
-    const remaining = mayHaveParts ? await cleanUpParts(this.env, state, own) : own
-    if (!remaining) return this.deleteState()
+    const partsLater = { over: own?.over ?? state.over!, at: Date.now() }
+    const remaining = !mayHaveParts ? own : includesParts ? await cleanUpParts(this.env, state, own) : partsLater
+    // Another request may have come to the end meanwhile: what it deleted is not stored again.
+    if (!remaining || this.isDeleted) return this.deleteState()
     await this.currentAttempt.save({ ...state, over: remaining.over })
     await this.ctx.storage.setAlarm(remaining.at)
   }
 
   private async deleteState(): Promise<void> {
+    this.isDeleted = true
     // In this order: an alarm without state does nothing, but state without an alarm would stay.
     await this.ctx.storage.deleteAll()
     await this.ctx.storage.deleteAlarm()
@@ -278,8 +290,9 @@ export class JobMonitor extends DurableObject<Env> {
     const { state } = this.currentAttempt
     if (!state) return assignSlots(env)
     const task = await findTask(env.DB, state.task)
-    if (!task || terminal[task.state]) return this.cleanUp()
+    // First: until it is done, every other alarm is due at once, also that of a part which waits for the end of its job.
     if (state.stale) await this.discardEarlierAttempts(state)
+    if (!task || terminal[task.state]) return this.removeRemains(true)
     const now = Date.now()
     const { leaseMs } = settings(env)
     const ref = { id: task.id, jobId: state.jobId }
@@ -308,8 +321,9 @@ export class JobMonitor extends DurableObject<Env> {
         return
       }
       case 'divided':
-        await checkMain(env, ref, (target, main, event) => applyEvent(target, main, event, { monitor: this }))
-        return this.scheduleAlarm(now + QUEUED_CHECK_MS)
+        // Before the check: if that ends the job, the next alarm is that of its clean-up.
+        await this.scheduleAlarm(now + QUEUED_CHECK_MS)
+        return checkMain(env, ref, (target, main, event) => applyEvent(target, main, event, { monitor: this }))
       case 'committing':
         return this.commit()
       default:

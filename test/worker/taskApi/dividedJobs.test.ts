@@ -1,18 +1,20 @@
 // Divided jobs in the real Worker, with stand-in transcoders: what parts get, store and deliver, and what is left of them
 // when a transcoder is lost and when the job ends.
 import { env } from 'cloudflare:workers'
-import { runDurableObjectAlarm } from 'cloudflare:test'
-import { expect, test } from 'vitest'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { expect, test, vi } from 'vitest'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { BUILD_HEADER, type TaskDescription } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId, taskIdOf } from '#contract/taskId.ts'
 import { findJobByJobId } from '../../../worker/db/jobs.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
+import { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'
 import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
 import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
+import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
 import { acceptedReports } from '../../../worker/taskApi/parts.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
@@ -63,10 +65,10 @@ const partIds = (job: string) => Array.from({ length: PARTS }, (_, index) => tas
 
 /** Runs the alarms of all monitors of an ended job until nothing is left of it. */
 async function cleanUp(job: string): Promise<void> {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 4; round++) {
     advanceClock(5 * 60_000)
-    for (const part of partIds(job)) await runDurableObjectAlarm(taskMonitor(env, part))
     await runDurableObjectAlarm(jobMonitor(env, job))
+    for (const part of partIds(job)) await runDurableObjectAlarm(taskMonitor(env, part))
   }
   for (const part of partIds(job)) expect(await taskMonitor(env, part).isCleanedUp()).toBe(true)
   expect(await jobMonitor(env, job).isCleanedUp()).toBe(true)
@@ -252,7 +254,7 @@ test('a cancelled job ends its parts: the slots are free, and nothing is left', 
   const rest = await startNextAttempt()
   await storeSegment(rest)
   expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
-  expect([await rest.heartbeat(), await chunk.heartbeat()]).toEqual(['cancel', 'cancel'])
+  for (const part of [rest, chunk]) await expect.poll(() => part.heartbeat()).toBe('cancel')
   expect((await chunk.deliver()).status).toBe(409)
   expect((await chunk.putObject(segmentOf(chunk), 'late', 'video/mp4')).status).toBe(409)
   expect(await busySlots()).toBe(0)
@@ -267,7 +269,7 @@ test('a part that fails for good fails its job, and nothing is left', async () =
   await storeSegment(last)
   await storeSegment(chunk)
   expect((await last.fail('encoder_failed', { message: 'Frame 17.' })).status).toBe(200)
-  expect(await chunk.heartbeat()).not.toBe('continue')
+  await expect.poll(() => chunk.heartbeat()).not.toBe('continue')
   const status = await readStatus(id)
   expect(status).toMatchObject({ state: 'error', error: { code: 'encoder_failed', message: 'Frame 17.' } })
   expect((await listPartStates(env.DB, main.run.task_id)).map(({ state }) => state)).toEqual([
@@ -313,6 +315,41 @@ test('objects for the attempt that puts the parts together: of parts, read in ra
   expect((await rest.taskApi('PUT', nameOf(rest, 'audio_0.2'), bytes)).status).toBe(409)
   await cleanUp(main.job)
   expect(await stored(main.job)).toEqual([])
+})
+
+const alarmOf = (monitor: DurableObjectStub) => runInDurableObject(monitor, (_, { storage }) => storage.getAlarm())
+
+test('the end of a divided job does not wait for the removal of what its parts stored: the alarm does it', async () => {
+  // No alarm rings by itself.
+  advanceClock(3600_000)
+  const { id, main, parts } = await startDivided()
+  for (const part of parts) await storeSegment(part)
+  const ended = vi.spyOn(JobMonitor.prototype, 'jobEnded')
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  expect(ended).not.toHaveBeenCalled()
+  expect(await alarmOf(jobMonitor(env, main.job))).toBeLessThanOrEqual(Date.now())
+  await runDurableObjectAlarm(jobMonitor(env, main.job))
+  expect(ended).toHaveBeenCalledTimes(parts.length)
+})
+
+test('the monitor of a part that was lost once and is stored does not wake up again and again', async () => {
+  const { parts } = await startDivided()
+  const again = await lose(parts[0])
+  await again.deliver()
+  await again.alarm()
+  expect(await alarmOf(again.monitor)).toBeGreaterThan(Date.now() + 60_000)
+})
+
+test('when the monitor of a divided job finds that a part has failed, its next alarm is that of the clean-up', async () => {
+  advanceClock(3600_000)
+  const { id, main, parts } = await startDivided()
+  const error = { code: 'encoder_failed', message: 'x' } as const
+  // Whoever wrote this died before it told the main task.
+  const { task_id: part, attempt } = parts[0].run
+  expect(await transitionTask(env, part, { type: 'attempt_failed', attempt, error })).toMatchObject({ ok: true })
+  await runDurableObjectAlarm(jobMonitor(env, main.job))
+  expect((await readStatus(id)).error).toMatchObject(error)
+  expect(await alarmOf(jobMonitor(env, main.job))).toBeLessThanOrEqual(Date.now() + 10_000)
 })
 
 test('only the main task decides and reports for its job', async () => {
