@@ -96,8 +96,13 @@ export function restRecordOfFiles(stored: readonly UploadedObject[], facts: Rest
     audioFileSeconds: [...facts.audioFileSeconds],
     sourceBytes: facts.sourceBytes,
     objects: [...facts.files],
-    tracks: stored.map(({ upload, size, sha256 }) => ({ name: upload, bytes: size, sha256 })),
+    tracks: stored.map(trackRecord),
   }
+}
+
+/** `upload` is the name of a work object (workObjects.ts). */
+export function trackRecord({ upload, size, sha256 }: UploadedObject): NonNullable<RestRecord['tracks']>[number] {
+  return { name: upload, bytes: size, sha256 }
 }
 
 function common(packaging: PackagingPlan, streams: readonly SegmentedStream[], facts: PartFacts) {

@@ -60,7 +60,7 @@ export async function compareDivision(
 }
 
 function renamed(objects: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
-  const isText = (path: string): boolean => /\.(m3u8|mpd|vtt|json)$/.test(path)
+  const isText = (path: string): boolean => /\.(m3u8|mpd|vtt|json)$|\/Manifest$/.test(path)
   return new Map(
     [...objects].map(([path, bytes]) => [
       path.replaceAll(OWN, 'own'),

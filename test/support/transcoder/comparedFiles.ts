@@ -19,6 +19,8 @@ export function filesTask(
   return { ...task, config: { ...task.config, ...changes } }
 }
 
+const UNSTATED = { duration: null, duration_ts: null, extradata_size: null }
+
 async function described(directory: string, path: string, bytes: Buffer) {
   const file = join(directory, path)
   await mkdir(dirname(file), { recursive: true })
@@ -29,30 +31,47 @@ async function described(directory: string, path: string, bytes: Buffer) {
   const videos = packets.filter((_each, index) => kinds[index] === 'video')
   const digest = kinds.includes('audio') ? await ffmpeg(['-i', file, '-map', '0:a', '-f', 'md5', '-']) : ''
   return {
-    streams: streams.map((stream) => ({ ...stream, bit_rate: null })),
-    packets: packets.map((each) => each.map((packet) => ({ ...packet, size: null, pos: null }))),
+    // A transport stream states no length; ffprobe's estimate follows from how frames share packets. Start codes have 3
+    // or 4 bytes.
+    streams: streams.map((stream) => ({
+      ...stream,
+      bit_rate: null,
+      ...(path.endsWith('.ts') ? UNSTATED : {}),
+      // tee leaves the version in it.
+      tags: { ...(stream as { tags?: object }).tags, encoder: null },
+    })),
+    packets: packets.map((each) =>
+      each.map(({ pts_time: shown, dts_time: decoded, duration_time: lasts, flags }) => [shown, decoded, lasts, flags]),
+    ),
     audio: digest.toString(),
     videoBytes: videos.map((each) => each.reduce((sum, { size }) => sum + Number(size), 0)),
   }
 }
 
 /** Every stream, the time of every packet and every sample of the audio. The encoded video has about the same size. */
-export async function expectSameFiles(
+export async function expectSameMedia(
   { directory }: Pick<AttemptFixture, 'directory'>,
+  path: string,
+  [one, other]: readonly [Buffer, Buffer],
+): Promise<void> {
+  const { videoBytes: expected, ...alone } = await described(join(directory, 'alone'), path, one)
+  const { videoBytes, ...divided } = await described(join(directory, 'divided'), path, other)
+  expect(divided).toEqual(alone)
+  for (const [index, size] of expected.entries()) {
+    expect(videoBytes[index]! / size).toBeGreaterThan(0.8)
+    expect(videoBytes[index]! / size).toBeLessThan(1.25)
+  }
+}
+
+/** Of all objects. */
+export async function expectSameFiles(
+  fixture: Pick<AttemptFixture, 'directory'>,
   { alone, divided, onlyAlone, onlyDivided }: ComparedDivision,
 ): Promise<void> {
   expect(alone.problems).toEqual([])
   expect(divided.problems).toEqual([])
   expect([onlyAlone, onlyDivided]).toEqual([[], []])
-  for (const [path, bytes] of alone.objects) {
-    const { videoBytes: expected, ...one } = await described(join(directory, 'alone'), path, bytes)
-    const { videoBytes, ...other } = await described(join(directory, 'divided'), path, divided.objects.get(path)!)
-    expect(other).toEqual(one)
-    for (const [index, size] of expected.entries()) {
-      expect(videoBytes[index]! / size).toBeGreaterThan(0.8)
-      expect(videoBytes[index]! / size).toBeLessThan(1.25)
-    }
-  }
+  for (const [path, bytes] of alone.objects) await expectSameMedia(fixture, path, [bytes, divided.objects.get(path)!])
   expect(divided.finished?.usage).toEqual(alone.finished?.usage)
   expect(divided.finished?.warnings).toEqual(alone.finished?.warnings)
 }

@@ -1,6 +1,6 @@
 // In charge of: the attempt that puts a divided job together, from the records of its parts: it reads no source and
 // encodes nothing.
-// Not in charge of: single files (assembleFiles.ts), merging the records (division/assembleParts.ts), the manifests (segmenter/finishPackage.ts).
+// Not in charge of: outputs that are copied from what parts encoded (copyParts.ts), merging the records (division/assembleParts.ts), the manifests (segmenter/finishPackage.ts).
 import { mergeWarnings } from '#contract/job/findings.ts'
 import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -8,6 +8,7 @@ import { damageWarnings, tooManyErrors } from '../../analysis/damage/damageRepor
 import type { Attempt } from '../../attempt.ts'
 import { assembleParts } from '../../division/assembleParts.ts'
 import { decodePartRecord } from '../../division/recordEncoding.ts'
+import { isCopiedFromParts } from '../../plan/division/encodedSegments.ts'
 import { partsOf } from '../../plan/division/partPlan.ts'
 import { finalizePackage } from '../../segmenter/finishPackage.ts'
 import { requireCompleteSegments } from '../../segmenter/segmentCheck.ts'
@@ -17,7 +18,7 @@ import { placedCaptions } from '../captionTracks.ts'
 import type { Surroundings } from '../openTask.ts'
 import { dividedPlan, specOf } from '../taskPlan.ts'
 import { usageReport } from '../usageReport.ts'
-import { assembleFiles } from './assembleFiles.ts'
+import { copyParts } from './copyParts.ts'
 import { fetchRecords } from './jobRecords.ts'
 import { decodeSourceFacts } from './sourceFacts.ts'
 
@@ -33,7 +34,6 @@ export async function assembleJob(
   await headStart.end()
   const spec = specOf(task)
   const plan = dividedPlan(task)
-  const { packaging } = plan
   const expected = partsOf(plan.division!)
   if (parts !== expected.length)
     throw new TaskError('internal', `The plan has ${expected.length} parts, and the job has ${parts}.`)
@@ -41,7 +41,7 @@ export async function assembleJob(
   const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
   const source = decodeSourceFacts(messages[expected.findIndex(({ kind }) => kind === 'rest')])
   const records = messages.map(decodePartRecord)
-  if (packaging === null) return assembleFiles(attempt, plan, { records, source, captionFiles })
+  if (isCopiedFromParts(plan)) return copyParts(attempt, task, plan, { records, source, captionFiles })
   const segments = assembleParts(plan, records, { attempt, task })
   const { streams, probed, damage } = segments
   if (spec.maxSourceErrors !== null && damage.total > spec.maxSourceErrors)

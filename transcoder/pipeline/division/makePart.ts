@@ -10,6 +10,7 @@ import {
   chunkRecordOf,
   restRecordOf,
   restRecordOfFiles,
+  trackRecord,
   type PartFacts,
   type RestFacts,
 } from '../../division/recordParts.ts'
@@ -48,7 +49,10 @@ export async function makePart(
   const transcoded = await transcode(
     { ...open, sourceCues },
     { plan: planOfPart(whole, part), drawn },
-    { whole: encodedSegments(whole), ...(part.kind === 'rest' ? { lastVideo: () => lastVideo(attempt, whole) } : {}) },
+    {
+      whole: part.kind === 'chunk' ? encodedSegments(whole) : whole,
+      ...(part.kind === 'rest' ? { lastVideo: () => lastVideo(attempt, encodedSegments(whole)) } : {}),
+    },
   )
   // The log is sent while the last uploads end.
   void surroundings.logSender.send(LOG_MS)
@@ -77,12 +81,10 @@ async function recordOf(open: OpenTask, whole: Plan, part: PartPlan, made: Trans
     return chunkRecordOf(segments, encodedSegments(whole), part.chunk, facts)
   }
   const facts = await restFacts(open, whole, made, warnings)
-  if (segments !== null) {
-    const probed = await probePart(attempt, whole, segments.streams)
-    return restRecordOf(segments, whole, { ...facts, probed })
-  }
-  const tracks = made.encoded.slice(whole.audioFiles.length)
-  return restRecordOfFiles(await Promise.all(tracks.map(({ stored }) => stored)), facts)
+  const tracks = await Promise.all(made.encoded.slice(whole.audioFiles.length).map(({ stored }) => stored))
+  if (segments === null) return restRecordOfFiles(tracks, facts)
+  const probed = await probePart(attempt, whole, segments.streams)
+  return { ...(await restRecordOf(segments, whole, { ...facts, probed })), tracks: tracks.map(trackRecord) }
 }
 
 async function restFacts(

@@ -67,7 +67,9 @@ export function copyAudioArgs(
     ...[`-c:a:${position}`, 'copy'],
     // As in transport streams, AAC states its configuration in every frame; mp4 needs it in the header.
     ...(codec === 'aac' && (holder === 'mp4' || holder === 'fragments') ? [`-bsf:a:${position}`, 'aac_adtstoasc'] : []),
-    ...(cut == null && (holder === 'mp4' || holder === 'timed') ? [] : fromZero('a', position)),
+    ...(copied.isOwn === true || (cut == null && (holder === 'mp4' || holder === 'timed'))
+      ? []
+      : fromZero('a', position)),
     ...(language === null ? [] : [`-metadata:s:a:${position}`, `language=${language}`]),
   ]
 }

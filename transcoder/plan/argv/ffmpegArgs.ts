@@ -138,10 +138,14 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
         output.map(({ encode }) => encode),
         [
           ...output.flatMap(({ encode, position }) =>
-            encode.video === null ? [] : [videoSource(plan, encode.video, position)],
+            encode.video === null
+              ? []
+              : [videoSource(plan, encode.video, plan.stored === undefined ? position : encode.rendition)],
           ),
           ...output.flatMap(({ encode, position }) =>
-            encode.audio.map((track, trackIndex) => audioSource(plan, track, `a${position}_${trackIndex}`)),
+            encode.audio.map((track, trackIndex) =>
+              audioSource(plan, track, `a${position}_${trackIndex}`, encode.trimmed),
+            ),
           ),
         ],
         ({ rendition }, form) =>
@@ -177,7 +181,8 @@ function videoSource(plan: Plan, video: VideoPlan, position: number): string {
   return video.copied == null ? `[v${position}]` : videoSpecifier(plan.pids)
 }
 
-function audioSource(plan: Plan, track: AudioPlan, label: string): string {
+function audioSource(plan: Plan, track: AudioPlan, label: string, trimmed = false): string {
+  if (plan.stored !== undefined) return storedTrack(plan.stored, track, trimmed)
   return track.copied == null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
 }
 
@@ -219,7 +224,11 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
         more: trimmed ? encoderDelayTrim(track) : [],
       })),
     ),
-    ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
+    ...plan.audioFiles.map((file, position) => ({
+      track: file.audio,
+      label: `f${position}`,
+      more: file.isTrimmed === true ? encoderDelayTrim(file.audio) : [],
+    })),
   ].filter(({ track }) => track.copied == null)
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, video, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
@@ -315,12 +324,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
   const captions = isMp4(output.container) ? tx3gTracks(plan) : []
   return [
     ...['-map', videoSource(plan, output.video, position)],
-    ...output.audio.flatMap((track, trackIndex) => [
-      '-map',
-      plan.stored === undefined
-        ? audioSource(plan, track, `a${position}_${trackIndex}`)
-        : storedTrack(plan.stored, position, trackIndex),
-    ]),
+    ...output.audio.flatMap((track, trackIndex) => ['-map', audioSource(plan, track, `a${position}_${trackIndex}`)]),
     ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     ...tx3gMaps(captions, videoInputCount(plan)),
     // No text from the source: titles may be private, and chapters would become a track.

@@ -72,12 +72,21 @@ export function encodesPerProcess(plan: Plan): { encode: SegmentEncode; position
 }
 
 function audioEncodes({ audio, forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | 'trimmed'>[] {
-  if (audio.some(({ copied }) => copied != null)) return forms.map((form) => ({ forms: [form], trimmed: false }))
+  if (audio.some(({ copied }) => copied != null))
+    return forms.map((form) => ({
+      forms: [form],
+      trimmed: audio.every(hasOwnDelay) && !segmentForms[form].carriesAudio,
+    }))
   const fragmented = forms.filter((form) => !segmentForms[form].carriesAudio)
   return [
     ...(fragmented.length === 0 ? [] : [{ forms: fragmented, trimmed: true }]),
     ...forms.filter((form) => segmentForms[form].carriesAudio).map((form) => ({ forms: [form], trimmed: false })),
   ]
+}
+
+/** A part of the job has encoded it: a copied track of the source has none. */
+function hasOwnDelay({ copied }: AudioPlan): boolean {
+  return copied?.isOwn === true
 }
 
 export function encoderDelayTrim(audio: AudioPlan): string[] {
@@ -157,7 +166,7 @@ function teeSlave(options: Record<string, string>, target: string): string {
 /** Options of one muxer. No value contains a character that is special to tee. */
 function muxer(form: SegmentForm, { video, audio }: SegmentEncode): Record<string, string> {
   // Copied audio seldom has a packet that begins at 0: its first fragment keeps its time.
-  const isCopied = video === null && audio.some(({ copied }) => copied != null)
+  const isCopied = video === null && audio.some((track) => track.copied != null && !hasOwnDelay(track))
   const common = {
     // Leave out tool versions and dates, so that the same plan gives the same bytes.
     fflags: '+bitexact',

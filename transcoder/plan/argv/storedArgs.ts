@@ -2,6 +2,7 @@
 // Not in charge of: which they are (plan/division/copyPlan.ts), reading them (transcoder/division/workObjects.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { StoredStreams } from '../model/divisionPlan.ts'
+import type { AudioPlan } from '../model/plan.ts'
 
 const AUDIO_DECODERS = 'aac,ac3,eac3,mp2,mp2float,mp3,mp3float,opus,libopus,flac'
 
@@ -18,12 +19,15 @@ export function storedInputArgs(stored: StoredStreams, pipes: readonly string[])
 }
 
 export function storedInputs({ videos, tracks }: StoredStreams): number {
-  return videos.length + new Set(tracks.flat()).size
+  return videos.length + tracks.length
 }
 
-/** The input of one track of an output. */
-export function storedTrack({ videos, tracks }: StoredStreams, output: number, track: number): string {
-  return `${videos.length + tracks[output]![track]!}:a:0`
+/** The input of a track as a stream. */
+export function storedTrack({ videos, tracks }: StoredStreams, audio: AudioPlan, trimmed: boolean): string {
+  const wanted = JSON.stringify(audio)
+  const index = tracks.findIndex((each) => each.trimmed === trimmed && JSON.stringify(each.audio) === wanted)
+  if (index < 0) throw new TypeError('a track of the outputs is not stored')
+  return `${videos.length + index}:a:0`
 }
 
 /** Each track is the default of its own input, and players take the first one of an output. */

@@ -1,7 +1,7 @@
-// In charge of: the video of a job as segments, as chunks make it, also where the outputs are no segments.
+// In charge of: the video of a job as segments, as chunks make it, also where the outputs are made of it later.
 // Not in charge of: where chunks begin (planDivision.ts), the outputs that are made of them (copyPlan.ts).
 import { multiply, ratio, toNumber, type Rational } from '../../formats/rational.ts'
-import type { PackagingPlan, Plan } from '../model/plan.ts'
+import type { PackagingPlan, Plan, RenditionPlan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
 /** Of the segments of single files: short enough for one request each, also at high rates. */
@@ -9,37 +9,70 @@ const SEGMENT_SECONDS = 4
 /** Chunks begin where GOPs of all files begin: if that is rarer, their number could not be chosen. */
 const LONGEST_SECONDS = 30
 
-/** Unchanged where the outputs are segments; without packaging where the GOPs of the files do not fit together. */
+/** The outputs are one file, or one continuous stream of packets: the last attempt copies them from segments. */
+export function isCopiedFromParts({ packaging }: Pick<Plan, 'packaging'>): boolean {
+  return (
+    packaging === null ||
+    packaging.tar !== null ||
+    packaging.renditions.some(({ forms }) => forms.some((form) => form !== 'cmaf'))
+  )
+}
+
+/** Unchanged where parts store the outputs themselves; without packaging where the GOPs of files do not fit together. */
 export function encodedSegments(plan: Plan): Plan {
+  if (!isCopiedFromParts(plan) || plan.packaging?.isIntermediate === true) return plan
   const { packaging, outputs } = plan
-  const duration = packaging === null ? commonSegment(outputs.map(({ video }) => video)) : null
+  const duration = packaging?.segmentDuration ?? commonSegment(outputs.map(({ video }) => video))
   if (duration === null) return plan
-  const renditions = outputs.map(({ video, profile }, position): PackagingPlan['renditions'][number] => ({
+  const renditions = packaging?.renditions.filter(({ kind }) => kind === 'video') ?? outputs.map(renditionOf)
+  return {
+    ...plan,
+    outputs: [],
+    packaging: {
+      ...NOTHING,
+      segmentDuration: duration,
+      isIntermediate: true,
+      renditions: renditions.map((rendition) => ({
+        ...rendition,
+        audio: [],
+        audioRenditions: [],
+        forms: ['cmaf'],
+        segmentFrames: rendition.segmentFrames || framesIn(duration, rendition.video!),
+      })),
+    },
+  }
+}
+
+const NOTHING: Omit<PackagingPlan, 'segmentDuration' | 'renditions'> = {
+  directory: '',
+  hls: null,
+  dash: false,
+  smooth: null,
+  tar: null,
+  textTracks: false,
+  captionChannels: [],
+  captionLanguages: {},
+  thumbnails: null,
+  programStart: 0,
+}
+
+function renditionOf({ profile, video }: Plan['outputs'][number], position: number): RenditionPlan {
+  const id = `video_${position}`
+  return {
     kind: 'video',
-    id: `video_${position}`,
+    id,
     directory: '',
     profile,
     video,
     audio: [],
     audioRenditions: [],
-    forms: ['cmaf'],
-    segmentFrames: Math.round((duration.num * video.frameRate.num) / (duration.den * video.frameRate.den)),
-  }))
-  const nothing = { hls: null, dash: false, smooth: null, tar: null, textTracks: false, thumbnails: null } as const
-  const captions = { captionChannels: [], captionLanguages: {} }
-  return {
-    ...plan,
-    outputs: [],
-    packaging: {
-      ...nothing,
-      ...captions,
-      directory: '',
-      segmentDuration: duration,
-      programStart: 0,
-      isIntermediate: true,
-      renditions,
-    },
+    forms: [],
+    segmentFrames: 0,
   }
+}
+
+function framesIn({ num, den }: Rational, { frameRate }: VideoPlan): number {
+  return Math.round((num * frameRate.num) / (den * frameRate.den))
 }
 
 /** Whole GOPs of every video; null = they begin together too seldom. */

@@ -3,6 +3,7 @@
 import { videoCodecs } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { seekOrigin } from '../streams/cut.ts'
+import { isCopiedFromParts } from './encodedSegments.ts'
 import { fitsInManifest } from './manifestSize.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
@@ -13,15 +14,13 @@ export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable
   return ofOutputs(plan) ?? ofSource(spec, plan, media, seekable)
 }
 
-/** Every part stores its segments as they are. Single files are copied from the segments. */
+/** Every part stores its segments as they are; what has one writer is copied from them. */
 function ofOutputs(plan: Plan): string | null {
   return (plan.packaging === null ? ofFiles(plan) : ofPackage(plan, plan.packaging)) ?? ofExtracts(plan)
 }
 
 function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
   if (outputs.length === 0) return 'the job makes no video'
-  if (outputs.some(({ container }) => container === 'ts'))
-    return 'transport streams are made by one task; mp4, HLS and DASH can be divided'
   if (outputs.some(({ video }) => videoCodecs[video.codec].segments.length === 0))
     return 'mpeg2 is made by one task; h.264 and hevc can be divided'
   if (subtitles.length > 0) return 'subtitles of the source are copied by the task that makes the video'
@@ -35,11 +34,8 @@ function firstReason(videos: readonly VideoPlan[]): string | null {
 function ofPackage({ durationSeconds }: Plan, packaging: PackagingPlan): string | null {
   const renditions = packaging.renditions.filter(({ kind }) => kind === 'video')
   if (renditions.length === 0) return 'the job makes no video'
-  if (packaging.tar !== null) return 'a tar is made by one task'
-  if (renditions.some(({ forms }) => forms.includes('smooth'))) return 'Smooth Streaming is made by one task'
-  if (renditions.some(({ forms }) => forms.includes('ts')))
-    return 'transport stream segments are made by one task; fragmented MP4 (CMAF) can be divided'
-  if (!fitsInManifest(packaging, durationSeconds))
+  if (packaging.tar !== null && packaging.thumbnails !== null) return 'a tar with thumbnails is made by one task'
+  if (!isCopiedFromParts({ packaging }) && !fitsInManifest(packaging, durationSeconds))
     return 'its DASH manifest would be too long: longer segments or fewer renditions make it shorter'
   return firstReason(renditions.flatMap(({ video }) => video ?? []))
 }

@@ -2,7 +2,7 @@
 // Not in charge of: how the job is divided (planDivision.ts), the part's frames by number (model/partFrames.ts).
 import type { DivisionPlan, PartPlan } from '../model/divisionPlan.ts'
 import { intermediateTracks } from './copyPlan.ts'
-import { encodedSegments } from './encodedSegments.ts'
+import { encodedSegments, isCopiedFromParts } from './encodedSegments.ts'
 import type { Plan } from '../model/plan.ts'
 
 /**
@@ -38,8 +38,12 @@ export function planOfPart(plan: Plan, part: PartPlan): Plan {
 }
 
 function planOfRest(plan: Plan, part: PartPlan): Plan {
-  const common = { ...plan, part, warnings: [], burnIn: null }
-  if (plan.packaging !== null) return common
+  const audioFiles = [...plan.audioFiles, ...intermediateTracks(plan)]
+  const common = { ...plan, part, warnings: [], burnIn: null, audioFiles }
+  const { packaging } = plan
   // Captions are added when the files are made.
-  return { ...common, outputs: [], sidecars: [], audioFiles: [...plan.audioFiles, ...intermediateTracks(plan)] }
+  if (packaging === null) return { ...common, outputs: [], sidecars: [] }
+  if (!isCopiedFromParts(plan)) return common
+  const renditions = packaging.renditions.filter(({ kind }) => kind === 'video')
+  return { ...common, packaging: { ...packaging, tar: null, renditions } }
 }

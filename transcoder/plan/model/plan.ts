@@ -55,6 +55,8 @@ export interface CopiedAudio {
   frameSeconds: number
   /** RFC 6381, where the header of a segment may say less than ffprobe found in the frames; missing = the header's. */
   codecString?: string | undefined
+  /** Derived (plan/division/copyPlan.ts): a part of this job has encoded it. Missing = it is that of the source. */
+  isOwn?: boolean | undefined
 }
 
 export interface OutputPlan {
@@ -107,6 +109,8 @@ export interface AudioFilePlan {
   isExact?: boolean | undefined
   /** Of the derived plan of a part: a track that is copied into the outputs later, in MP4 whatever its codec is. */
   isIntermediate?: boolean | undefined
+  /** Of such a track: see StoredTrack. */
+  isTrimmed?: boolean | undefined
   audio: AudioPlan
   /** Required duration in seconds; null where the source does not state how long this stream is. */
   durationSeconds: number | null

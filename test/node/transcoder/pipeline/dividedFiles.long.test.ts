@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { readCaptions } from '../../../support/captions/decodedCaptions.ts'
-import { makeClip, sharedClip } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, makeClip, sharedClip } from '../../../support/media/media.ts'
+import { cueAtSeconds, makeCueClip, readCues } from '../../../support/mpegts/cueClips.ts'
+import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
+import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
 import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
 import { compareDivision } from '../../../support/transcoder/comparedDivision.ts'
 import { expectSameFiles, filesTask } from '../../../support/transcoder/comparedFiles.ts'
@@ -60,4 +63,44 @@ test.each<[string, Partial<JobConfig>, string]>([
   const task = filesTask(changes)
   task.config.audioProfiles = task.config.audioProfiles.map((each) => ({ ...each, audio_codec: codec as never }))
   await expectSameFiles(fixture, await compareDivision(fixture, task, { source, chunks: [0, 1] }))
+})
+
+test.each(['h.264', 'hevc'])('a transport stream of %s keeps to the T-STD where hard chunks join', async (codec) => {
+  const picture = "color=black:s=320x180:r=25:d=13,noise=alls=100:allf=t:enable='between(t,2,11)'"
+  const tones = [
+    'sine=d=13:r=48000,aformat=channel_layouts=stereo',
+    'anoisesrc=d=13:r=48000,aformat=channel_layouts=5.1',
+  ]
+  const file = join(fixture.directory, 'hard.mkv')
+  await ffmpeg([
+    ...lavfi(picture, ...tones),
+    ...['-map', '0', '-map', '1', '-map', '2', '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10'],
+    ...['-g', '25', '-pix_fmt', 'yuv420p', '-c:a', 'flac', file],
+  ])
+  const audioProfiles = [
+    { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1' },
+    { audio_codec: 'ac3', audio_channels: '6', audio_bitrate: '448', source_stream: '2' },
+  ] as JobConfig['audioProfiles']
+  const task = filesTask({ audioProfiles, video_codec: codec as never }, [800], 'ts')
+  const compared = await compareDivision(fixture, task, { source: await readFile(file), chunks: [0, 1, 2] })
+  await expectSameFiles(fixture, compared)
+  expect(checkTstd(await readFile(join(fixture.directory, 'alone/out/v0.ts'))).problems).toEqual([])
+  expect(checkTstd(await readFile(join(fixture.directory, 'divided/out/v0.ts'))).problems).toEqual([])
+})
+
+test('cues in a transport stream', async () => {
+  const cues = [
+    cueAtSeconds(1, spliceInsert({ eventId: 1, out: true, pts: 3 * 90_000 })),
+    cueAtSeconds(4, spliceInsert({ eventId: 2, out: false, pts: 5 * 90_000 })),
+  ]
+  const flags = ['-g', '50', '-bf', '2', '-f', 'mpegts']
+  const source = await makeCueClip(join(fixture.directory, 'cues.ts'), { seconds: 9, audio: [1], flags }, cues)
+  const compared = await compareDivision(fixture, filesTask({ scte35_passthough: true }, [300], 'ts'), {
+    source,
+    chunks: [0, 1],
+  })
+  await expectSameFiles(fixture, compared)
+  const [alone, divided] = [compared.alone, compared.divided].map(({ objects }) => readCues(objects.get('out/v0.ts')!))
+  expect(alone).toHaveLength(2)
+  expect(divided).toEqual(alone)
 })

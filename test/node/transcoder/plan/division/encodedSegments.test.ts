@@ -55,7 +55,22 @@ test('different frame rates', () => {
   })
 })
 
-test('segmented output is what it is', () => {
+test.each([
+  { hls: true, preferTransportStream: true },
+  { dash: true, smooth: true },
+  { hls: true, tar: true },
+])('segments that one writer makes: %j', (change) => {
+  const plan = planJob({ ...spec, packaging: packagingSpec(change) }, media)
+  const { packaging } = encodedSegments(plan)
+  expect(packaging).toMatchObject({ isIntermediate: true, tar: null, segmentDuration: plan.packaging!.segmentDuration })
+  expect(packaging!.renditions.map(({ kind, forms }) => ({ kind, forms }))).toEqual([
+    { kind: 'video', forms: ['cmaf'] },
+    { kind: 'video', forms: ['cmaf'] },
+  ])
+  expect(encodedSegments(encodedSegments(plan))).toEqual(encodedSegments(plan))
+})
+
+test('CMAF segments are what they are', () => {
   const plan = planJob({ ...spec, packaging: packagingSpec({ hls: true }) }, media)
   expect(encodedSegments(plan)).toBe(plan)
 })

@@ -175,10 +175,7 @@ describe('one task', () => {
   })
 
   test.each<[string, Parameters<typeof specOf>[1], MediaInfo, Partial<Plan>]>([
-    ['transport stream segments', { packaging: { preferTransportStream: true } }, lasting(120), {}],
-    ['transport stream segments', { packaging: { preferTransportStream: true, dash: true } }, lasting(120), {}],
-    ['Smooth', { packaging: { hls: false, smooth: true } }, lasting(120), {}],
-    ['tar', { packaging: { tar: true } }, lasting(120), {}],
+    ['tar with thumbnails', { packaging: { tar: true, thumbnails: true } }, lasting(120), {}],
     ['cbr', { video: { mode: 'cbr' } }, lasting(120), {}],
     ['no index', {}, lasting(120, { formats: ['mpegts'] }), {}],
     ['max_source_errors', { maxSourceErrors: 0 }, lasting(120), {}],
@@ -192,7 +189,6 @@ describe('one task', () => {
   })
 
   test.each<[string, Partial<JobSpec>]>([
-    ['transport streams', { container: 'ts' }],
     ['mpeg2', { videoCodec: 'mpeg2' }],
     ['cbr', { video: [videoProfile({ mode: 'cbr' })] }],
   ])('files: %s', (reason, change) => {

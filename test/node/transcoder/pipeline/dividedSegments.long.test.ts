@@ -1,0 +1,63 @@
+// In charge of: segments of divided jobs that one writer makes, in every form, with everything beside them.
+// Not in charge of: plain HLS (dividedSegments.test.ts).
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
+import { sharedClip } from '../../../support/media/media.ts'
+import { cueAtSeconds, makeCueClip } from '../../../support/mpegts/cueClips.ts'
+import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
+import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
+import { compareDivision } from '../../../support/transcoder/comparedDivision.ts'
+import { expectSameSegments } from '../../../support/transcoder/comparedSegments.ts'
+import { joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
+
+const fixture = await useAttemptFixture()
+
+test.each<[string, Partial<JobConfig>]>([
+  ['transport streams with separate audio', { output_container: 'hls', master_variant_mode: true }],
+  ['Smooth', { output_container: 'silverlight' }],
+  [
+    'Smooth, HLS and DASH',
+    { output_container: 'silverlight', segmented_output_hls: true, segmented_output_dash: true },
+  ],
+  ['a part of the source', { output_container: 'hls', start_seconds: 1.2 as never, end_seconds: 8.4 as never }],
+])('%s', async (_, changes) => {
+  const source = await makeSourceClip(fixture, 9)
+  const task = segmentedTask(changes, [300, 150])
+  await expectSameSegments(fixture, await compareDivision(fixture, task, { source, chunks: [0, 2] }))
+})
+
+test('tar', async () => {
+  const source = await makeSourceClip(fixture, 9)
+  const task = segmentedTask({ output_container: 'hls', segmented_output_dash: true, create_tar_file: true })
+  const compared = await compareDivision(fixture, task, { source, chunks: [0, 2] })
+  await expectSameSegments(fixture, compared)
+  const { objects } = compared.divided
+  const [inTar, alone] = ['tar_video_0.m3u8', 'video_0/playlist.m3u8'].map((name) =>
+    joinedSegments(objects, `out/${name}`),
+  )
+  expect(inTar!.equals(alone!)).toBe(true)
+})
+
+test('captions in the video, and thumbnails', async (context) => {
+  const source = await readFile(sharedClip(context, 'multi-channel-608-captions.ts'))
+  const task = segmentedTask({ output_container: 'hls', closed_captions: true, thumbnails: true, audioProfiles: [] })
+  const compared = await compareDivision(fixture, task, { source, chunks: [0, 1] })
+  await expectSameSegments(fixture, compared)
+  expect([...compared.divided.objects.keys()].filter((name) => name.includes('captions/CC1'))).not.toEqual([])
+})
+
+test('cues', async () => {
+  const cues = [
+    cueAtSeconds(1, spliceInsert({ eventId: 1, out: true, pts: 3 * 90_000 })),
+    cueAtSeconds(4, spliceInsert({ eventId: 2, out: false, pts: 5 * 90_000 })),
+  ]
+  const flags = ['-g', '50', '-bf', '2', '-f', 'mpegts']
+  const source = await makeCueClip(join(fixture.directory, 'cues.ts'), { seconds: 8, audio: [1], flags }, cues)
+  const task = segmentedTask({ output_container: 'hls', scte35_passthough: true })
+  const compared = await compareDivision(fixture, task, { source, chunks: [0, 2] })
+  await expectSameSegments(fixture, compared)
+  expect(compared.divided.objects.get('out/video_0/playlist.m3u8')!.toString()).toMatch(/EXT-X-DATERANGE/)
+})

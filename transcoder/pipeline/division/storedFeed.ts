@@ -1,0 +1,50 @@
+// In charge of: the streams that parts of a divided job encoded, written to the pipes of the process that copies them.
+// Not in charge of: which they are (copyParts.ts), one stream (division/workObjects.ts).
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Attempt } from '../../attempt.ts'
+import { readWorkObjects, type WorkObject } from '../../division/workObjects.ts'
+import type { PipeFeed } from '../../ffmpeg/run.ts'
+import type { JoinedPieces } from '../encode.ts'
+
+export class StoredFeed implements JoinedPieces {
+  readonly fraction = 0
+  readonly #attempt: Pick<Attempt, 'taskClient' | 'controller'>
+  readonly #streams: readonly (readonly WorkObject[])[]
+  #waiting = 0
+
+  constructor(attempt: Pick<Attempt, 'taskClient' | 'controller'>, streams: readonly (readonly WorkObject[])[]) {
+    this.#attempt = attempt
+    this.#streams = streams
+  }
+
+  /** May be written again, from the beginning. */
+  pipeFeed(): PipeFeed {
+    return {
+      count: this.#streams.length,
+      write: async (pipes, ended) => {
+        const signal = AbortSignal.any([ended, this.#attempt.controller.signal])
+        await Promise.all(
+          this.#streams.map((objects, index) =>
+            pipeline(Readable.from(this.#read(objects, signal), { objectMode: false }), pipes[index]!, { signal }),
+          ),
+        )
+      },
+    }
+  }
+
+  /** True while ffmpeg waits for a stream. */
+  get isStarving(): boolean {
+    return this.#waiting > 0
+  }
+
+  async *#read(objects: readonly WorkObject[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const pieces = readWorkObjects(this.#attempt.taskClient, objects, signal)
+    for (;;) {
+      this.#waiting += 1
+      const { value, done } = await pieces.next().finally(() => (this.#waiting -= 1))
+      if (done === true) return
+      yield value
+    }
+  }
+}
