@@ -8,13 +8,19 @@ const MAX_CHARACTERS = 7 * 1024 * 1024
 /** One segment without the name of its rendition: `<S>`, `<SegmentURL>`, the directory of the part, indentation. */
 const SEGMENT_CHARACTERS = 130
 
+/** At each splice point begins one more, at most. */
+export function spliceSegments({ renditions }: Pick<PackagingPlan, 'renditions'>): number {
+  return Math.max(0, ...renditions.map(({ video }) => video?.spliceFrames.length ?? 0))
+}
+
 /**
  * The segments of several directories are listed one by one in DASH, where those of one directory need a few lines. HLS has
  * a playlist for each rendition.
  */
-export function fitsInManifest({ dash, renditions, segmentDuration }: PackagingPlan, seconds: number | null): boolean {
+export function fitsInManifest(packaging: PackagingPlan, seconds: number | null): boolean {
+  const { dash, renditions, segmentDuration } = packaging
   if (!dash || seconds === null) return true
-  const segments = Math.ceil(seconds / toNumber(segmentDuration))
+  const segments = Math.ceil(seconds / toNumber(segmentDuration)) + spliceSegments(packaging)
   const names = renditions
     .filter(({ kind }) => kind === 'video')
     // Each byte of a name may be escaped.

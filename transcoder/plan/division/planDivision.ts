@@ -7,9 +7,10 @@ import type { DivisionPlan } from '../model/divisionPlan.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
 import { automaticChunkSeconds, tooLongForOneAttempt, type AutomaticDivision } from './automaticDivision.ts'
-import { isRegularBoundary } from './chunkGrid.ts'
+import { isRegularBoundary, longestChunkSeconds } from './chunkGrid.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import { notDivided } from './notDivided.ts'
+import { fitsInRecords } from './recordSize.ts'
 
 export interface DivisionAbilities {
   /** The source can be read from any byte. */
@@ -59,6 +60,10 @@ function divideInto(
   const length = seconds / toNumber(packaging.segmentDuration)
   const most = Math.floor((wanted + ROUNDING_SECONDS) / toNumber(packaging.segmentDuration))
   const chunks = chunkStarts(packaging, length, Math.max(1, most), (maxParts ?? 0) - OTHER_PARTS)
+  if (chunks.length > 1 && !fitsInRecords(packaging, plan.durationSeconds, longestChunkSeconds({ chunks }, packaging)))
+    return {
+      left_out: 'the list of its segments would be too long: longer segments or fewer renditions make it shorter',
+    }
   if (chunks.length > 1) return { division: { chunks } }
   return { left_out: seconds <= wanted ? null : 'the video is too short for two chunks of whole segments' }
 }

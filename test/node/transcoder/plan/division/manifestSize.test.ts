@@ -47,6 +47,15 @@ test('what is said to fit does', () => {
   expect(text.length).toBeGreaterThan(MAX_BODY / 2)
 })
 
+test('a splice point begins a segment', () => {
+  const packaging = packagingOf(3, true)
+  const hours = longestHours(packaging)
+  const [first, ...others] = packaging.renditions
+  const spliceFrames = Array.from({ length: 3600 }, (_, index) => 1 + index * 7)
+  const spliced = { ...packaging, renditions: [{ ...first!, video: { ...first!.video!, spliceFrames } }, ...others] }
+  expect(hours - longestHours(spliced)).toBe(2)
+})
+
 test('only DASH has this limit', () => {
   expect(fitsInManifest(packagingOf(6, true), 24 * 3600)).toBe(false)
   expect(fitsInManifest(packagingOf(6, false), 24 * 3600)).toBe(true)
