@@ -27,6 +27,8 @@ export interface StatusFacts {
   position: number | null
   /** States of the parts that make the outputs of a divided job, in the order of their positions; null = it has none. */
   parts: TaskState[] | null
+  /** It has parts, also in a list, which does not read their states. */
+  isDivided: boolean
   /** The parts that it has survey the source. */
   surveying: boolean
   /** Failed starts in a row, and when the next start is due, in milliseconds since 1970. */
@@ -57,6 +59,7 @@ export function newJobFacts(
     archiveUrl: null,
     position: null,
     parts: null,
+    isDivided: false,
     surveying: false,
     startsFailed: 0,
     notBefore: 0,
@@ -80,9 +83,9 @@ function phaseOf(facts: StatusFacts): JobPhase {
   if (facts.surveying && isBetween) return 'analyzing'
   switch (facts.task) {
     case 'queued':
-      return facts.parts === null ? 'queued' : 'packaging'
+      return facts.isDivided ? 'packaging' : 'queued'
     case 'starting':
-      return facts.parts === null ? 'starting' : 'packaging'
+      return facts.isDivided ? 'packaging' : 'starting'
     case 'divided':
       return 'transcoding'
     case 'running':

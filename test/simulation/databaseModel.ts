@@ -8,7 +8,10 @@ import type { TaskRow } from '../../worker/db/tasks.ts'
 import type { Code } from './productionCode.ts'
 import type { Program } from './program.ts'
 
-export type Task = Omit<TaskRow, 'job_id' | 'webhook'> & { timeline: string; starts_failed_total: number }
+export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: null } & {
+  timeline: string
+  starts_failed_total: number
+}
 interface Usage {
   account: string
   month: string
@@ -217,8 +220,8 @@ export class Ledger {
   }
 
   #row(task: Task): Row {
-    const { timeline: _, starts_failed_total: __, ...row } = task
-    return { ...row, job_id: this.jobs.get(task.job)!.job_id, webhook: 0 }
+    const { timeline: _, starts_failed_total: __, plan, ...row } = task
+    return { ...row, has_plan: plan === null ? 0 : 1, job_id: this.jobs.get(task.job)!.job_id, webhook: 0 }
   }
 
   readonly #found = (id: string): Row[] => {
@@ -561,7 +564,11 @@ export class Ledger {
     const found = [...this.tasks.values()].filter(
       ({ state, updated_at: at }) => (state === 'starting' && at < starts) || (AT_WORK.includes(state) && at < others),
     )
-    return found.map(({ id, job, attempt, state, lease_until }) => ({
+    const isLater = ({ state }: Task) => (state === 'starting' ? 0 : 1)
+    const inOrder = found.toSorted(
+      (a, b) => isLater(a) - isLater(b) || a.updated_at - b.updated_at || (a.id < b.id ? -1 : 1),
+    )
+    return inOrder.map(({ id, job, attempt, state, lease_until }) => ({
       id,
       job_id: this.jobs.get(job)!.job_id,
       attempt,

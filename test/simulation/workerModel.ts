@@ -309,6 +309,7 @@ export class Service {
       outputs: [],
       retryOf: null,
       parts: null,
+      isDivided: job.parts > 0,
       surveying: job.parts > 0 && job.parts === job.survey_parts,
       inputName: id,
       dryRun: job.kind === 'plan',

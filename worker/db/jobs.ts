@@ -272,17 +272,17 @@ export async function findJobByJobId(db: D1Database, jobId: string): Promise<Job
 }
 
 /** Only until the job has ended: a final state never changes (I2). */
-/** @returns false if another attempt of the job has changed the number of warnings meanwhile, or the job has ended */
+/** @returns false if another attempt of the job has changed the warnings meanwhile, or the job has ended */
 export async function updateWarnings(
   db: D1Database,
   jobId: string,
-  before: number,
+  before: string,
   warnings: string,
 ): Promise<boolean> {
   const row = await first(
     db,
     `UPDATE jobs SET warnings = ?3
-       WHERE job_id = ?1 AND finished_at IS NULL AND json_array_length(warnings) = ?2 RETURNING id`,
+       WHERE job_id = ?1 AND finished_at IS NULL AND json(warnings) = ?2 RETURNING id`,
     [jobId, before, warnings],
   )
   return row !== null

@@ -12,7 +12,8 @@ export interface TaskRow extends TaskLifecycle {
   job: number
   account: string
   slot: number | null
-  plan: string | null
+  /** 1 = a plan is stored (findPlan). */
+  has_plan: 0 | 1
   priority: number
   not_before: number
   lease_until: number | null
@@ -40,7 +41,7 @@ export interface CountedTaskRow extends TaskRow {
 const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
-const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.excused, tasks.furthest, tasks.evicted, tasks.starts_failed, tasks.slot, tasks.plan,
+const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.excused, tasks.furthest, tasks.evicted, tasks.starts_failed, tasks.slot, tasks.plan IS NOT NULL AS has_plan,
   tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, tasks.survey_parts, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
@@ -50,6 +51,11 @@ export function findTask(db: D1Database, task: string) {
        FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.id = ?1`,
     [task],
   )
+}
+
+/** As JSON. Not part of every `TaskRow`: it may be larger than a megabyte, and only transcoders read it. */
+export async function findPlan(db: D1Database, task: string): Promise<string | null> {
+  return (await first<{ plan: string | null }>(db, `SELECT plan FROM tasks WHERE id = ?1`, [task]))?.plan ?? null
 }
 
 export interface TaskChange {
@@ -225,7 +231,6 @@ export interface KnownSlot {
 /** Then a slot is tried again: its transcoder may be a new one. */
 const UNFIT_MS = 5 * 60_000
 
-/** Not part of every `TaskRow`: a plan may be larger than a megabyte, and only transcoders read it. */
 export function decodePlan(plan: string | null): unknown {
   return plan === null ? null : (JSON.parse(plan) as unknown)
 }
@@ -316,7 +321,10 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
   )
 }
 
-/** Tasks whose start may have been lost (queue message, consumer), and tasks unchanged in D1 for a long time. */
+/**
+ * Tasks whose start may have been lost (queue message, consumer), and tasks unchanged in D1 for a long time. Those come
+ * last: a divided job is unchanged for hours, and starts must not wait behind many of them.
+ */
 export async function listUnattendedTasks(
   db: D1Database,
   now: number,
@@ -329,7 +337,7 @@ export async function listUnattendedTasks(
     `SELECT tasks.id, jobs.job_id, tasks.attempt, tasks.state, tasks.lease_until FROM tasks JOIN jobs ON jobs.id = tasks.job
        WHERE tasks.state IN ('starting', 'running', 'divided', 'committing')
          AND tasks.updated_at < CASE tasks.state WHEN 'starting' THEN ?1 ELSE ?2 END
-       LIMIT ?3`,
+       ORDER BY tasks.state <> 'starting', tasks.updated_at, tasks.id LIMIT ?3`,
     [now - startMs, now - quietMs, limit],
   )
 }

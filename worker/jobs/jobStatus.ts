@@ -64,6 +64,7 @@ export async function buildStatus(
     inputName: job.input_name ?? displayInputName(job.config, null),
     position: job.position ?? null,
     parts: parts && parts.slice(job.survey_parts).map(({ state }) => state),
+    isDivided: job.parts > 0,
     surveying: isSurveying(job),
     startsFailed: job.starts_failed,
     notBefore: job.not_before,

@@ -23,8 +23,9 @@ export async function addWarnings(
     if (!job || job.finished_at !== null) return
     const kept = job.warnings.filter((warning) => !isObsolete(warning))
     const told = warnings.map((warning) => withRequestField(job.config, warning))
+    const before = JSON.stringify(job.warnings)
     const merged = JSON.stringify(mergeWarnings(kept, told))
-    if (merged === JSON.stringify(job.warnings)) return
-    if (await updateWarnings(env.DB, jobId, job.warnings.length, merged)) return
+    if (merged === before) return
+    if (await updateWarnings(env.DB, jobId, before, merged)) return
   }
 }

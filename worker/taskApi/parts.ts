@@ -16,7 +16,7 @@ import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
 import { parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
 import type { Job } from '../db/jobs.ts'
 import { settings } from '../env.ts'
-import { findTask, type TaskRow } from '../db/tasks.ts'
+import { findPlan, findTask, type TaskRow } from '../db/tasks.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { partRecords } from '../monitor/partRecords.ts'
@@ -40,7 +40,7 @@ export function requireMainTask(c: Context<TaskEnv>): void {
 
 /** The plan of a divided job is stored with its main task. */
 export async function planOf(db: D1Database, task: TaskRow): Promise<string | null> {
-  return task.main === null ? task.plan : ((await findTask(db, task.main))?.plan ?? null)
+  return findPlan(db, task.main ?? task.id)
 }
 
 /** What an attempt at a divided job has to do; empty for every other attempt. */
@@ -86,7 +86,7 @@ export async function divideJob(c: Context<TaskEnv>): Promise<Response> {
   const { parts, survey = false } = parseMessage(dividePostSchema, value)
   const before = await findTask(c.env.DB, id)
   if (before?.attempt !== attempt) throw staleAttempt()
-  if (before.plan === null) throw new RequestError('invalid_request', 'A job is divided after its plan was stored.')
+  if (before.has_plan === 0) throw new RequestError('invalid_request', 'A job is divided after its plan was stored.')
   const { used } = await taskMonitor(c.env, id).attemptFigures(attempt)
   const result = await applyEvent(c.env, { id, jobId }, { type: 'divide', attempt, parts, survey }, used)
   if (!result.ok && result.refusal !== 'same') throw staleAttempt()
@@ -100,13 +100,18 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   const { record, warnings, progress } = parseMessage(deliverPostSchema, value)
   const part = await findTask(c.env.DB, id)
   if (part?.attempt !== attempt || part.part === null) throw staleAttempt()
-  if (part.state === 'completed') return c.json({ state: 'completed' })
   const monitor = taskMonitor(c.env, id)
+  // The request that delivered it may have died before it told the monitor.
+  const stored = async (): Promise<Response> => {
+    await monitor.attemptDelivered(attempt)
+    return c.json({ state: 'completed' })
+  }
+  if (part.state === 'completed') return stored()
   if ((await monitor.heartbeat(attempt, progress)) !== 'continue') {
     // Of two equal requests, the other one may have delivered the part meanwhile.
     const now = await findTask(c.env.DB, id)
     if (now?.attempt !== attempt || now.state !== 'completed') throw staleAttempt()
-    return c.json({ state: 'completed' })
+    return stored()
   }
   await partRecords.store(c.env, jobId, part.part, attempt, record)
   await addWarnings(c.env, jobId, warnings)
@@ -119,8 +124,7 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
     if (!isNeeded) await partRecords.remove(c.env, jobId, part.part, attempt)
     if (result.refusal !== 'same') throw staleAttempt()
   }
-  await monitor.attemptDelivered(attempt)
-  return c.json({ state: 'completed' })
+  return stored()
 }
 
 /** `GET /task/:id/parts/:index`, for any attempt of the job. 404 until the part is stored. */

@@ -2,6 +2,7 @@
 // directory of that attempt; and which paths an attempt may write.
 // Not in charge of: which outputs a job has (contract/task/allowedOutputs.ts), objects in parts (taskRoutes.ts),
 // writing the final names (monitor/commitOutputs.ts).
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import type { Context } from 'hono'
 import { firstInput } from '#contract/job/jobConfig.ts'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
@@ -30,7 +31,7 @@ export interface AttemptDestination {
   allowed: AllowedOutputs
 }
 
-const destinations = new TtlCache<AttemptDestination>()
+const destinations = new TtlCache<AttemptDestination>(2 * MAX_JOB_PARTS)
 
 export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestination> {
   const { task, attempt, jobId } = c.var

@@ -3,7 +3,7 @@
 // Not in charge of: providers (storage/), retries (the transcoder's loopback server repeats the request).
 import type { Context } from 'hono'
 import { jobInputs, type JobInput } from '#contract/job/jobConfig.ts'
-import { INPUTS } from '#contract/limits.ts'
+import { INPUTS, MAX_JOB_PARTS } from '#contract/limits.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
 import {
   jobErrorFor,
@@ -27,7 +27,7 @@ interface AttemptSource {
 }
 
 /** One attempt may have as many sources as a request. */
-const sources = new TtlCache<AttemptSource>(10 * INPUTS.maximum)
+const sources = new TtlCache<AttemptSource>(Math.max(10 * INPUTS.maximum, 2 * MAX_JOB_PARTS))
 
 function attemptSource(env: Env, of: TaskEnv['Variables'], piece: number): Promise<AttemptSource> {
   return sources.get(`${of.task}/${of.attempt}/${piece}`, async () => {

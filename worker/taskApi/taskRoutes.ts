@@ -33,7 +33,7 @@ import { deleteCommitRecord } from '../monitor/commitOutputs.ts'
 import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../storage/jobErrorMapping.ts'
 import { applyEvent, jobMonitor, taskMonitor } from '../scheduler/applyEvent.ts'
 import { findJobByJobId } from '../db/jobs.ts'
-import { findTask, savePlan, decodePlan } from '../db/tasks.ts'
+import { findPlan, findTask, savePlan, decodePlan } from '../db/tasks.ts'
 import { handleError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
@@ -141,7 +141,7 @@ export const taskApi = new Hono<TaskEnv>()
       throw new RequestError('forbidden', `The plan has ${foreign}, which is not an output of this job.`)
     await probeOutputDirectories(c)
     const { task, attempt, jobId } = c.var
-    const replaced = replaces ? decodePlan((await findTask(c.env.DB, task))?.plan ?? null) : null
+    const replaced = replaces ? decodePlan(await findPlan(c.env.DB, task)) : null
     const stored = await savePlan(c.env.DB, task, attempt, planJson, replaces, Date.now())
     if (stored === null) throw staleAttempt()
     await addWarnings(c.env, jobId, warnings, (replaced as { warnings?: Warning[] } | null)?.warnings)

@@ -141,14 +141,32 @@ test('what is asked with every request and every minute reads no table from end 
     ).toBe(true)
 })
 
+test('a start that may be lost is found before tasks that are only unchanged for long', async () => {
+  const db = env.DB
+  await db.prepare(`DELETE FROM tasks`).run()
+  for (const [name, state, at] of [
+    ['quiet', 'divided', 1],
+    ['lost', 'starting', 2],
+  ] as const) {
+    const job = jobRow(name)
+    await db.batch([insertJob(db, job, null), insertTask(db, job, `${name}-0`, 'transcode')])
+    await db.prepare(`UPDATE tasks SET state = ?2, updated_at = ?3 WHERE id = ?1`).bind(`${name}-0`, state, at).run()
+  }
+  const found = await listUnattendedTasks(db, 1e9, 1000, 1000, 1)
+  expect(found.map(({ job_id: job }) => job)).toEqual(['lost'])
+})
+
 test('the warnings of an ended job do not change, whoever adds some later (I2)', async () => {
   const job = jobRow('ended')
   await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'ended-0', 'transcode')])
   const warnings = () => env.DB.prepare(`SELECT warnings FROM jobs WHERE job_id = 'ended'`).first('warnings')
-  await updateWarnings(env.DB, 'ended', 0, '[1]')
+  await updateWarnings(env.DB, 'ended', '[]', '[1]')
+  expect(await warnings()).toBe('[1]')
+  // Another one has replaced a warning meanwhile.
+  expect(await updateWarnings(env.DB, 'ended', '[2]', '[2,3]')).toBe(false)
   expect(await warnings()).toBe('[1]')
   expect((await applyEvent(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
-  await updateWarnings(env.DB, 'ended', 1, '[1,2]')
+  await updateWarnings(env.DB, 'ended', '[1]', '[1,2]')
   expect(await warnings()).toBe('[1]')
 })
 

@@ -129,7 +129,8 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect(status.chunks).toEqual({ total: 3, completed: 1, running: 2, map: 'rcr' })
   await Promise.all([rest.deliver({ audio: 1 }), chunk.deliver({ frames: 250 })])
 
-  const assembling = await startNextAttempt()
+  const assembling = await transcoders.nextAttempt()
+  expect((await readJson('/api/v0/job?limit=1')).jobs[0].status).toMatchObject({ phase: 'packaging' })
   expect(assembling.run).toMatchObject({ task_id: main.run.task_id, attempt: 2 })
   expect(await (await assembling.taskApi('GET', '')).json()).toMatchObject({ assemble: { parts: PARTS } })
   const found = await (await assembling.taskApi('GET', '/parts/0')).json<typeof record>()
