@@ -1,7 +1,7 @@
 // In charge of: the streams that parts of a divided job encoded, written to the pipes of the process that copies them.
 // Not in charge of: which they are (copyParts.ts), one stream (division/workObjects.ts).
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import type { Attempt } from '../../attempt.ts'
 import { readWorkObjects, type WorkObject } from '../../division/workObjects.ts'
 import type { PipeFeed } from '../../ffmpeg/run.ts'
@@ -24,11 +24,7 @@ export class StoredFeed implements JoinedPieces {
       count: this.#streams.length,
       write: async (pipes, ended) => {
         const signal = AbortSignal.any([ended, this.#attempt.controller.signal])
-        await Promise.all(
-          this.#streams.map((objects, index) =>
-            pipeline(Readable.from(this.#read(objects, signal), { objectMode: false }), pipes[index]!, { signal }),
-          ),
-        )
+        await Promise.all(this.#streams.map((objects, index) => this.#copy(objects, pipes[index]!, signal)))
       },
     }
   }
@@ -38,13 +34,15 @@ export class StoredFeed implements JoinedPieces {
     return this.#waiting > 0
   }
 
-  async *#read(objects: readonly WorkObject[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  /** A pipe is not destroyed with an error of the store: it would look like one that ffmpeg closed. */
+  async #copy(objects: readonly WorkObject[], pipe: Writable, signal: AbortSignal): Promise<void> {
     const pieces = readWorkObjects(this.#attempt.taskClient, objects, signal)
     for (;;) {
       this.#waiting += 1
       const { value, done } = await pieces.next().finally(() => (this.#waiting -= 1))
-      if (done === true) return
-      yield value
+      if (done === true) break
+      if (!pipe.write(value)) await once(pipe, 'drain', { signal })
     }
+    pipe.end()
   }
 }

@@ -1,12 +1,15 @@
 // In charge of: single files of a divided job: those of one task.
 // Not in charge of: other codecs and sources (dividedFiles.long.test.ts), segments (dividedOutput.test.ts).
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { transportRates } from '../../../support/media/media.ts'
-import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
+import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { compareDivision } from '../../../support/transcoder/comparedDivision.ts'
 import { expectSameFiles, filesTask } from '../../../support/transcoder/comparedFiles.ts'
-import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
+import { runDividedJob } from '../../../support/transcoder/dividedJob.ts'
+import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
+import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const fixture = await useAttemptFixture()
 
@@ -26,4 +29,50 @@ test('a transport stream of h.264 and aac', async () => {
   await expectSameFiles(fixture, compared)
   const { counterErrors } = await transportRates(join(fixture.directory, 'divided/out/v0.ts'))
   expect(counterErrors).toBe(0)
+})
+
+describe('the attempt that copies', () => {
+  const taskApi = useTaskApi(() => Buffer.alloc(0))
+  const clip = makeSourceClip(fixture, 9)
+
+  async function divided(beforeAssembly: () => void): Promise<void> {
+    taskApi.source = { bytes: await clip }
+    await runDividedJob(fixture, taskApi, filesTask({}), { chunks: [0, 1], beforeAssembly })
+    expect(taskApi.breaches).toEqual([])
+  }
+
+  test('needs no source, and asks again for what did not arrive', async () => {
+    await divided(() => {
+      taskApi.faults.input = ({ response }) => sendJson(response, 404, {}) === undefined
+      taskApi.faults.work = ({ response, n }) => n % 2 === 1 && sendJson(response, 503, {}) === undefined
+    })
+    expect(taskApi.fails).toEqual([])
+    expect(taskApi.finished?.objects).toHaveLength(1)
+  })
+
+  test('uses nothing of one that was lost', async () => {
+    let reads = 0
+    await divided(() => {
+      taskApi.faults.work = ({ response }) => (reads += 1) === 2 && sendJson(response, 404, {}) === undefined
+    })
+    expect(taskApi.fails).toMatchObject([{ reason: 'failed' }])
+    expect(taskApi.finished).toBeNull()
+    taskApi.task = { ...taskApi.task!, attempt: 3 }
+    await runTask(runRequest(taskApi, 3), fixture.context())
+    expect(taskApi.fails).toHaveLength(1)
+    expect(taskApi.finished?.objects).toHaveLength(1)
+  })
+
+  test('never copies bytes that are not those stored', async () => {
+    await divided(() => {
+      const [name] = [...taskApi.work.keys()].filter((each) => each.includes('video_0.1.'))
+      const bytes = Buffer.from(taskApi.work.get(name!)!)
+      bytes[bytes.length - 1]! ^= 1
+      taskApi.work.set(name!, bytes)
+    })
+    expect(taskApi.fails).toMatchObject([
+      { reason: 'failed', error: { code: 'internal', message: expect.stringContaining('has changed') as string } },
+    ])
+    expect(taskApi.finished).toBeNull()
+  })
 })
