@@ -272,6 +272,12 @@ export const taskPlanSchema = z.object({
         source: z.optional(
           z.object({ size: z.nullable(count), etag: z.nullable(z.string().check(z.maxLength(1000))) }),
         ),
+        survey: z.optional(
+          z.object({
+            parts: count.check(z.gte(2), z.lte(MAX_JOB_PARTS)),
+            factors: z.array(z.number().check(z.gte(0), z.lte(51))).check(z.maxLength(64)),
+          }),
+        ),
         rateFactors: z.optional(z.array(z.nullable(z.number().check(z.gte(0), z.lte(51)))).check(z.maxLength(64))),
       }),
     ),

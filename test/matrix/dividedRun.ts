@@ -73,7 +73,7 @@ export async function runDivided({ config, source, logo, workDir, chunkSeconds }
       const { parts } = taskApi.divided
       await makeParts(taskApi, { ...task, plan }, Array.from({ length: parts }).keys(), context)
       requireNoFailure(taskApi)
-      await assembleFromParts(taskApi, { ...task, plan }, parts, context)
+      await assembleFromParts(taskApi, { ...task, plan }, { parts }, context)
     } else if (chunkSeconds > 0) return { oneTask: reasonOf(plan) }
     requireNoFailure(taskApi)
     const warnings = (taskApi.finished?.warnings ?? [])

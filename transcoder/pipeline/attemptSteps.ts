@@ -7,6 +7,7 @@ import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { assembleJob } from './division/assembleJob.ts'
+import { divideSurveyed } from './division/divideSurveyed.ts'
 import { makePart } from './division/makePart.ts'
 import { partsOfJob } from './division/divideJob.ts'
 import type { AttemptResult } from './reportResult.ts'
@@ -34,14 +35,16 @@ export async function runSteps(
   attempt.log.info('task accepted', { job: task.job_id })
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
-  if (task.assemble !== undefined) return assembleOrMake(attempt, task, surroundings, task.assemble.parts)
+  if (task.assemble !== undefined) return assembleOrMake(attempt, task, surroundings, task.assemble)
+  if (task.surveyed !== undefined)
+    return { kind: 'divide', post: await divideSurveyed(attempt, task, surroundings, task.surveyed.parts) }
   if (task.part !== undefined)
     return { kind: 'deliver', post: await makePart(attempt, task, surroundings, task.part.index) }
   const open = await openTask(attempt, task, surroundings)
   if (task.kind === 'plan') return { kind: 'estimate', post: await estimate(open) }
   const { plan, drawn, hasCaptions } = await planToFollow(open)
-  const parts = partsOfJob(attempt.log, task, plan)
-  if (parts !== null) return { kind: 'divide', post: { parts } }
+  const division = partsOfJob(attempt.log, task, plan)
+  if (division !== null) return { kind: 'divide', post: division }
   return { kind: 'finish', post: await makeAll(open, { plan, drawn, hasCaptions }) }
 }
 
@@ -57,7 +60,7 @@ async function assembleOrMake(
   attempt: Attempt,
   task: TaskDescription,
   surroundings: Surroundings,
-  parts: number,
+  parts: { parts: number; first?: number },
 ): Promise<AttemptResult> {
   try {
     return { kind: 'finish', post: await assembleJob(attempt, task, surroundings, parts) }

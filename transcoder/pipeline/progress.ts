@@ -43,7 +43,7 @@ export class ProgressTracker {
   }
 
   setPhase(phase: ProgressPost['phase']): void {
-    if (phase === 'transcoding') this.#encodeStarted ??= this.#now()
+    if (phase === 'transcoding' || phase === 'analyzing') this.#encodeStarted ??= this.#now()
     this.#phase = phase
   }
 

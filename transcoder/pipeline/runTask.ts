@@ -103,7 +103,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       // puts parts together reads no source; if it has to make the job after all, its steps check that the source was complete.
       (reason) =>
         void taskRequest
-          .then(({ assemble }) => assemble === undefined && controller.abort(reason))
+          .then(({ assemble, surveyed }) => (assemble ?? surveyed) === undefined && controller.abort(reason))
           .catch(() => undefined),
       { ...sourceOptions, cacheFile: join(workspace.root, 'seen') },
     )

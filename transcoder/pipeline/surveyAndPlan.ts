@@ -3,12 +3,15 @@
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { measureSource } from '../analysis/measureSource.ts'
+import type { SampleOptions } from '../analysis/rate/encodePlace.ts'
 import { sourceBytes } from '../analysis/rate/sourceBytes.ts'
-import { withRateFactors } from '../analysis/rate/sampleRates.ts'
+import { withRateFactors, withSurvey as withRateSurvey } from '../analysis/rate/sampleRates.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { encodedSegments } from '../plan/division/encodedSegments.ts'
+import { samplingSeconds } from '../plan/division/samplingCost.ts'
+import { surveyParts } from '../plan/division/surveyPlan.ts'
 import { withDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -65,22 +68,35 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Pla
   const planned = withDivision(open.spec, plan, used, { seekable, maxParts, automatic })
   if (planned.division == null || open.task.kind === 'plan') return planned
   const source = await open.attempt.loopback.version()
-  return withRates(open, { ...planned, division: { ...planned.division, source } })
+  return withRates(open, { ...planned, division: { ...planned.division, source } }, used)
 }
 
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
-async function withRates({ attempt, probed }: OpenTask, plan: Plan): Promise<Plan> {
-  const { engine, settings, workspace, controller, loopback, log } = attempt
-  const { division } = await withRateFactors(engine, encodedSegments(plan), {
+async function withRates({ attempt, task, probed }: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
+  const { engine, settings, controller, loopback, log } = attempt
+  const options = {
     url: loopback.url,
+    ...sampleOptions(attempt),
+    log,
+    sourceBytes: (seconds: number) => sourceBytes(loopback, probed, { plan, seconds }, controller.signal),
+  }
+  const encoded = encodedSegments(plan)
+  const seconds = samplingSeconds(encoded, used, settings.machine.vcpus)
+  const parts = task.accepts?.surveys === true ? surveyParts(seconds, plan.division!, task.accepts.parts ?? 0) : null
+  const { division } = await (parts === null
+    ? withRateFactors(engine, encoded, options)
+    : withRateSurvey(engine, encoded, parts, options))
+  return { ...plan, division }
+}
+
+/** How samples are encoded: as chunks are. */
+export function sampleOptions({ workspace, controller, settings }: OpenTask['attempt']): SampleOptions {
+  return {
     cwd: workspace.cwd,
     signal: controller.signal,
     threads: settings.threads,
     cores: settings.machine.vcpus,
-    log,
-    sourceBytes: (seconds) => sourceBytes(loopback, probed, { plan, seconds }, controller.signal),
-  })
-  return { ...plan, division }
+  }
 }
 
 export function reportSource(

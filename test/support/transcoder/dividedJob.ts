@@ -14,6 +14,8 @@ const MAX_PARTS = 400
 interface Division {
   /** As in the plan. */
   chunks: number[]
+  /** As in the plan; missing = the first attempt surveys the source. */
+  survey?: { parts: number; factors: number[] }
   /** The parts that are made, in their order; missing = all, by index. Without all of them the job is not put together. */
   parts?: number[]
   /** The build of ffmpeg that the plan was made for. */
@@ -28,23 +30,36 @@ export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, parts: wanted, build, source, beforeAssembly }: Division,
+  { chunks, survey, parts: wanted, build, source, beforeAssembly }: Division,
 ): Promise<void> {
-  const accepts = { source: true, preview: true, log: true, subtitles: true, parts: MAX_PARTS }
-  taskApi.division = { chunks }
+  const accepts = { source: true, preview: true, log: true, subtitles: true, parts: MAX_PARTS, surveys: true }
+  taskApi.division = { chunks, ...(survey === undefined ? {} : { survey }) }
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())
+  const first = survey?.parts ?? 0
+  if (survey !== undefined) await runSurvey(fixture, taskApi, task)
   const stored = taskApi.storedPlan as Plan
   const plan: Plan = {
     ...stored,
     engine: { ...stored.engine!, ...(build === undefined ? {} : { build }) },
     division: { ...stored.division!, ...(source === undefined ? {} : { source }) },
   }
-  const parts = taskApi.divided?.parts ?? 0
-  await makeParts(taskApi, { ...task, plan }, wanted ?? Array.from({ length: parts }).keys(), () => fixture.context())
-  if (taskApi.records.size < parts || parts === 0) return
+  const parts = (taskApi.divided?.parts ?? 0) - first
+  const all = Array.from({ length: Math.max(0, parts) }, (_, index) => first + index)
+  await makeParts(taskApi, { ...task, plan }, wanted ?? all, () => fixture.context())
+  if (taskApi.records.size < first + parts || parts <= 0) return
   beforeAssembly?.()
-  await assembleFromParts(taskApi, { ...task, plan, accepts }, parts, () => fixture.context())
+  await assembleFromParts(taskApi, { ...task, plan, accepts }, { parts, first }, () => fixture.context())
+}
+
+/** The parts of the survey, and the attempt that divides the job after them. */
+async function runSurvey(fixture: AttemptFixture, taskApi: FakeTaskApi, task: TaskDescription): Promise<void> {
+  const surveyed = { ...task, plan: taskApi.storedPlan }
+  const { parts, survey } = taskApi.divided ?? {}
+  if (parts === undefined || survey !== true) throw new Error('the job has no survey')
+  await makeParts(taskApi, surveyed, Array.from({ length: parts }).keys(), () => fixture.context())
+  taskApi.task = { ...surveyed, attempt: 2, surveyed: { parts } }
+  await runTask(runRequest(taskApi, 2), fixture.context())
 }
 
 /** `task`: with its plan. */
@@ -64,9 +79,10 @@ export async function makeParts(
 export async function assembleFromParts(
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  parts: number,
+  assemble: { parts: number; first?: number },
   context: () => RunContext,
 ): Promise<void> {
-  taskApi.task = { ...task, attempt: 2, assemble: { parts } }
-  await runTask(runRequest(taskApi, 2), context())
+  const attempt = assemble.first === undefined || assemble.first === 0 ? 2 : 3
+  taskApi.task = { ...task, attempt, assemble }
+  await runTask(runRequest(taskApi, attempt), context())
 }

@@ -4,28 +4,68 @@ import type { FfmpegPrograms } from '../../ffmpeg/run.ts'
 import { toNumber } from '../../formats/rational.ts'
 import type { Log } from '../../log.ts'
 import { placeGops } from '../../plan/division/rateSampling.ts'
-import { rateFactorsOf, sampledRenditions, samplePlan } from '../../plan/division/samplePlan.ts'
+import { rateFactorsOf, sampledRenditions, samplePlan, type SampledRenditions } from '../../plan/division/samplePlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { encodePlace, type SampleOptions } from './encodePlace.ts'
-import { findRateFactors } from './findRateFactors.ts'
+import { firstFactors } from './surveyRates.ts'
+import { findRateFactors, type EncodePlace, type RateSource, type RateTarget } from './findRateFactors.ts'
 
-interface Options extends SampleOptions {
+interface Sampling extends SampleOptions {
   url: string
+}
+
+/** Bytes of the source's video in each stretch of so many seconds of the output; null = not known. */
+type SourceBytes = (seconds: number) => Promise<number[] | null>
+
+interface Options extends Sampling {
   log: Log
-  /** Bytes of the source's video in each stretch of so many seconds of the output; null = not known. */
-  sourceBytes: (seconds: number) => Promise<readonly number[] | null>
+  sourceBytes: SourceBytes
+}
+
+/** What is to be found for a plan; null = no rendition needs a factor. */
+export function rateTargets(
+  plan: Plan,
+): { sampled: SampledRenditions; targets: RateTarget[]; source: RateSource } | null {
+  const sampled = plan.division == null ? null : sampledRenditions(plan)
+  if (sampled === null || plan.durationSeconds === null) return null
+  const targets = sampled.videos.map(({ codec, bitrateKbps }) => ({ codec, kbps: bitrateKbps }))
+  return {
+    sampled,
+    targets,
+    source: { seconds: plan.durationSeconds, gopSeconds: toNumber(sampled.gop), sourceBytes: null },
+  }
+}
+
+/** The same with the means to find it. */
+export function rateSampling(engine: FfmpegPrograms, plan: Plan, { url, ...options }: Sampling) {
+  const wanted = rateTargets(plan)
+  if (wanted === null) return null
+  const encode: EncodePlace = (place, factors) =>
+    encodePlace(engine, url, samplePlan(plan, wanted.sampled, place, factors), place, options)
+  return { ...wanted, encode }
+}
+
+/** `RateSource.sourceBytes`. */
+export function surveyedBytes({ gopSeconds }: RateSource, sourceBytes: SourceBytes): Promise<number[] | null> {
+  return sourceBytes(placeGops(gopSeconds) * gopSeconds)
+}
+
+/** `factors`: of the targets. */
+export function surveyedFactors(plan: Plan, factors: readonly number[]): (number | null)[] {
+  const sampled = sampledRenditions(plan)
+  return sampled === null ? [] : rateFactorsOf(plan, sampled, factors)
 }
 
 /** The same plan where no rendition needs a factor, or where none was found: chunks then keep the average bitrate. */
 export async function withRateFactors(engine: FfmpegPrograms, plan: Plan, options: Options): Promise<Plan> {
-  const { url, log, sourceBytes, ...sample } = options
-  const sampled = plan.division == null ? null : sampledRenditions(plan)
-  if (sampled === null || plan.division == null || plan.durationSeconds === null) return plan
-  const gopSeconds = toNumber(sampled.gop)
+  const { log, sourceBytes, ...sampling } = options
+  const wanted = rateSampling(engine, plan, sampling)
+  if (wanted === null || plan.division == null) return plan
+  const { targets, source, encode } = wanted
   const found = await findRateFactors(
-    sampled.videos.map(({ codec, bitrateKbps }) => ({ codec, kbps: bitrateKbps })),
-    { seconds: plan.durationSeconds, gopSeconds, sourceBytes: await sourceBytes(placeGops(gopSeconds) * gopSeconds) },
-    (place, factors) => encodePlace(engine, url, samplePlan(plan, sampled, place, factors), place, sample),
+    targets,
+    { ...source, sourceBytes: await surveyedBytes(source, sourceBytes) },
+    encode,
   )
   if (found === null) {
     log.info('no rate factor was found')
@@ -33,5 +73,18 @@ export async function withRateFactors(engine: FfmpegPrograms, plan: Plan, option
   }
   const { factors, error, runs } = found
   log.info('rate factors', { factors: factors.join(', '), error: Number(error.toFixed(4)), samples: runs })
-  return { ...plan, division: { ...plan.division, rateFactors: rateFactorsOf(plan, sampled, factors) } }
+  return { ...plan, division: { ...plan.division, rateFactors: surveyedFactors(plan, factors) } }
+}
+
+/** The same plan, but parts of the job are to find the factors: they begin near them. */
+export async function withSurvey(
+  engine: FfmpegPrograms,
+  plan: Plan,
+  parts: number,
+  { log: _log, sourceBytes: _sourceBytes, ...sampling }: Options,
+): Promise<Plan> {
+  const wanted = rateSampling(engine, plan, sampling)
+  if (wanted === null || plan.division == null) return plan
+  const factors = await firstFactors(wanted.targets, wanted.source, wanted.encode)
+  return factors === null ? plan : { ...plan, division: { ...plan.division, survey: { parts, factors } } }
 }

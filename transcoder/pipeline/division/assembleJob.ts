@@ -10,6 +10,7 @@ import { assembleParts } from '../../division/assembleParts.ts'
 import { decodePartRecord } from '../../division/recordEncoding.ts'
 import { isCopiedFromParts } from '../../plan/division/encodedSegments.ts'
 import { partsOf } from '../../plan/division/partPlan.ts'
+import { surveyPartsOf } from '../../plan/division/surveyPlan.ts'
 import { finalizePackage } from '../../segmenter/finishPackage.ts'
 import { requireCompleteSegments } from '../../segmenter/segmentCheck.ts'
 import { fetchCaptionFiles } from '../../source/captionFiles.ts'
@@ -27,7 +28,7 @@ export async function assembleJob(
   attempt: Attempt,
   task: TaskDescription,
   { headStart }: Surroundings,
-  parts: number,
+  { parts, first = 0 }: { parts: number; first?: number },
 ): Promise<FinishPost> {
   const { taskClient, engine, progress, controller } = attempt
   progress.setPhase('packaging')
@@ -35,9 +36,9 @@ export async function assembleJob(
   const spec = specOf(task)
   const plan = dividedPlan(task)
   const expected = partsOf(plan.division!)
-  if (parts !== expected.length)
+  if (parts !== expected.length || first !== surveyPartsOf(plan.division!))
     throw new TaskError('internal', `The plan has ${expected.length} parts, and the job has ${parts}.`)
-  const messages = await fetchRecords(attempt, parts)
+  const messages = await fetchRecords(attempt, parts, first)
   const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
   const source = decodeSourceFacts(messages[expected.findIndex(({ kind }) => kind === 'rest')])
   const records = messages.map(decodePartRecord)

@@ -9,14 +9,14 @@ type Reading = Pick<Attempt, 'taskClient' | 'controller'>
 /** Records that are read at the same time. */
 const PARALLEL = 6
 
-/** The records of all parts, by index. */
-export async function fetchRecords({ taskClient, controller }: Reading, parts: number): Promise<unknown[]> {
+/** The records of so many parts behind the `first`, in their order. */
+export async function fetchRecords({ taskClient, controller }: Reading, parts: number, first = 0): Promise<unknown[]> {
   const records = Array.from<unknown>({ length: parts })
   const queue = records.keys()
   const fetchNext = async (): Promise<void> => {
     for (const index of queue) {
-      records[index] = await taskClient.fetchPartRecord(index, controller.signal)
-      if (records[index] === null) throw new TaskError('internal', `Part ${index} of the job has no record.`)
+      records[index] = await taskClient.fetchPartRecord(first + index, controller.signal)
+      if (records[index] === null) throw new TaskError('internal', `Part ${first + index} of the job has no record.`)
     }
   }
   await Promise.all(Array.from({ length: PARALLEL }, fetchNext))

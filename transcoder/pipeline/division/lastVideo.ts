@@ -4,10 +4,11 @@ import { LAST_CHUNK } from '#contract/task/partPositions.ts'
 import type { Attempt } from '../../attempt.ts'
 import { videoOf } from '../../division/joinChunks.ts'
 import { decodePartRecord } from '../../division/recordEncoding.ts'
+import { surveyPartsOf } from '../../plan/division/surveyPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import type { RecordedRendition } from '../../segmenter/segmentCheck.ts'
 import { requireRecord } from './jobRecords.ts'
 
 export async function lastVideo(attempt: Attempt, whole: Plan): Promise<RecordedRendition[]> {
-  return videoOf(whole, decodePartRecord(await requireRecord(attempt, LAST_CHUNK)))
+  return videoOf(whole, decodePartRecord(await requireRecord(attempt, surveyPartsOf(whole.division!) + LAST_CHUNK)))
 }

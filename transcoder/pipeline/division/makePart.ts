@@ -16,6 +16,7 @@ import {
 } from '../../division/recordParts.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { planOfPart, partsOf } from '../../plan/division/partPlan.ts'
+import { surveyPartsOf } from '../../plan/division/surveyPlan.ts'
 import type { PartPlan } from '../../plan/model/divisionPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { forEngine } from '../../plan/planEngine.ts'
@@ -27,6 +28,7 @@ import { LOG_MS } from '../reportFailure.ts'
 import { dividedPlan, requirePlannedBuild, requirePlannedSource } from '../taskPlan.ts'
 import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
+import { makeSurveyPart } from './surveyPart.ts'
 import { lastVideo } from './lastVideo.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
@@ -39,11 +41,14 @@ export async function makePart(
 ): Promise<DeliverPost> {
   const whole = forEngine(dividedPlan(task), attempt.engine.features)
   requirePlannedBuild(attempt, whole)
-  const part = partsOf(whole.division!)[index]
-  if (part === undefined) throw new TaskError('internal', `The plan of the job has no part ${index}.`)
+  const surveys = surveyPartsOf(whole.division!)
+  const part = partsOf(whole.division!)[index - surveys]
+  if (index >= surveys && part === undefined)
+    throw new TaskError('internal', `The plan of the job has no part ${index}.`)
   const open = await openTask(attempt, task, surroundings)
   requirePlannedSource(whole, await attempt.loopback.version())
   await surroundings.headStart.end()
+  if (part === undefined) return makeSurveyPart(open, whole, index)
   const sourceCues = part.kind === 'rest' ? await findSourceCues(open) : null
   const drawn = await readDrawnCaptions(attempt, { spec: open.spec, media: open.media, files: open.captionFiles })
   const transcoded = await transcode(

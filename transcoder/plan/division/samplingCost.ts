@@ -1,9 +1,20 @@
 // In charge of: how much of a video is encoded before its chunks, to find their rate.
 // Not in charge of: the places (rateSampling.ts), encoding them (analysis/rate/).
 import { toNumber } from '../../formats/rational.ts'
+import { predictTime } from '../estimate/costModel.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
 import { mostPlaces, placeGops, RUN_IN_GOPS } from './rateSampling.ts'
 import { sampledRenditions } from './samplePlan.ts'
+
+/** Seconds for which one transcoder samples, as predicted. */
+export function samplingSeconds(plan: Plan, media: MediaInfo, vcpus: number): number {
+  const { durationSeconds: seconds } = plan
+  const predicted = predictTime(plan, media, vcpus)
+  return seconds === null || seconds === 0 || predicted === null
+    ? 0
+    : (sampledSeconds(plan, seconds) * predicted.wall.likely) / seconds
+}
 
 /** Seconds of the video, as if all renditions were sampled. */
 export function sampledSeconds(plan: Plan, seconds: number): number {

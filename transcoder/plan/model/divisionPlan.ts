@@ -15,6 +15,11 @@ export interface DivisionPlan {
   chunks: number[]
   /** The version of the source that the job was planned for: every part reads the same one. */
   source?: SourceVersion | undefined
+  /**
+   * So many parts come before the chunks and survey the source; they begin with these rate factors, in the order of the
+   * renditions that need one. Missing = the attempt that planned did it.
+   */
+  survey?: { parts: number; factors: number[] } | undefined
   /** Constant rate factor of each rendition's video, in place of an average bitrate; null = as without division. */
   rateFactors?: (number | null)[] | undefined
 }

@@ -1,0 +1,50 @@
+// In charge of: the attempt behind the survey of a divided job: what the records of the survey say goes into the plan, and
+// the job is divided into chunks. It reads no source.
+// Not in charge of: the samples (surveyPart.ts), the factors that follow (analysis/rate/surveyRates.ts).
+import type { DividePost, TaskDescription } from '#contract/task/protocol.ts'
+import { TaskError } from '#contract/taskError.ts'
+import { factorsOfSamples } from '../../analysis/rate/surveyRates.ts'
+import { rateTargets, surveyedFactors } from '../../analysis/rate/sampleRates.ts'
+import type { Attempt } from '../../attempt.ts'
+import { decodeSurveyRecord } from '../../division/surveyRecord.ts'
+import { encodedSegments } from '../../plan/division/encodedSegments.ts'
+import { partsOf } from '../../plan/division/partPlan.ts'
+import type { Surroundings } from '../openTask.ts'
+import { dividedPlan } from '../taskPlan.ts'
+import { fetchRecords } from './jobRecords.ts'
+
+export async function divideSurveyed(
+  attempt: Attempt,
+  task: TaskDescription,
+  { headStart }: Surroundings,
+  parts: number,
+): Promise<DividePost> {
+  const { taskClient, controller, progress, log } = attempt
+  progress.setPhase('analyzing')
+  await headStart.end()
+  const plan = dividedPlan(task)
+  const division = plan.division!
+  const { survey } = division
+  if (survey?.parts !== parts)
+    throw new TaskError('internal', `The plan has a survey of ${survey?.parts ?? 0} parts, and the job has ${parts}.`)
+  const records = (await fetchRecords(attempt, parts)).map(decodeSurveyRecord)
+  const encoded = encodedSegments(plan)
+  const sampled = rateTargets(encoded)
+  const samples = records.flatMap((record) => record.samples)
+  const bytes = records[0]?.sourceBytes ?? null
+  const found =
+    sampled === null
+      ? null
+      : factorsOfSamples(sampled.targets, { ...sampled.source, sourceBytes: bytes }, samples, survey.factors)
+  if (found !== null)
+    log.info('rate factors', {
+      factors: found.factors.join(', '),
+      error: Number(found.error.toFixed(4)),
+      samples: samples.length,
+    })
+  const rateFactors = found === null ? undefined : surveyedFactors(encoded, found.factors)
+  // The build of the plan stays that of the samples, whichever this attempt has: it encodes nothing.
+  const final = { ...plan, division: { ...division, ...(rateFactors === undefined ? {} : { rateFactors }) } }
+  await taskClient.postPlan({ plan: final, warnings: plan.warnings, replaces: true }, controller.signal)
+  return { parts: parts + partsOf(division).length }
+}
