@@ -52,7 +52,8 @@ export async function readIndexedSamples(
   return index === null ? null : readSampleList(index, MAX_FRAMES)
 }
 
-async function readIndex(
+/** The body of the moov; null = there is none, or the file says more than it. */
+export async function readIndex(
   source: Pick<LoopbackServer, 'readRange'>,
   size: number,
   signal: AbortSignal,

@@ -91,6 +91,12 @@ export function httpInputFlags(): string[] {
   ]
 }
 
+/**
+ * Also before an http input of which small pieces are wanted: gaps larger than twice this size are skipped. By default it
+ * is the receive buffer of the connection, which may be megabytes.
+ */
+export const SKIPPING_FLAGS: readonly string[] = ['-short_seek_size', '32768']
+
 /** Before a local file given as a `file:` URL. */
 export function fileInputFlags(): string[] {
   return ['-protocol_whitelist', 'file', ...COMMON_FLAGS]

@@ -1,6 +1,7 @@
 // In charge of: THE PIPELINE: one attempt at one task, from fetching the task to reporting its result.
 // Not in charge of: any of its steps.
 import { basename, join } from 'node:path'
+import { partOf, parseTaskId } from '#contract/taskId.ts'
 import { HEARTBEAT_MS, type RunRequest } from '#contract/task/protocol.ts'
 import type { AttemptOutlook } from '../attempt.ts'
 import { TaskClient } from '../taskApi/taskClient.ts'
@@ -43,6 +44,9 @@ export interface RunContext {
  */
 const MAX_TRANSFERS = 4
 
+/** Each of many parts probes the source, and reads on behind its end where no index says where that is. */
+const PART_READS: SourceReaderOptions = { firstReadBytes: 256 * 1024, rangeBytes: 2 * 1024 * 1024 }
+
 /** Runs one attempt to its end and reports the result to the task API. Never rejects. */
 export async function runTask(request: RunRequest, context: RunContext): Promise<void> {
   const { controller, settings } = context
@@ -64,7 +68,12 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     () => performance.now(),
     () => ({ ...meter.usage(), bytes_read: taskClient.bytesRead }),
   )
-  const sourceOptions: SourceReaderOptions = { ...context.source, onBytes: (count) => taskClient.countRead(count) }
+  const isPart = partOf(parseTaskId(request.task_id).number) !== null
+  const sourceOptions: SourceReaderOptions = {
+    ...(isPart ? PART_READS : {}),
+    ...context.source,
+    onBytes: (count) => taskClient.countRead(count),
+  }
   let heartbeatMs = HEARTBEAT_MS
   const heartbeatAbort = new AbortController()
   const stopHeartbeat = startHeartbeat(

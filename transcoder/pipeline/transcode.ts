@@ -3,6 +3,7 @@
 // (transcodeResult.ts).
 import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import type { Attempt } from '../attempt.ts'
+import { expectPart } from '../analysis/expectedBytes.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
@@ -86,11 +87,13 @@ export async function transcode(
 
   const beginning = await beginningOf(loopback, known, controller.signal)
   const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
+  const startSeconds = outputStartSeconds(spec, used)
+  if (joined === null) await expectPart(loopback, { plan, media: known, startSeconds }, controller.signal)
   loopback.stopCaching()
   progress.setPhase('transcoding')
   const timing = {
     cues,
-    startSeconds: outputStartSeconds(spec, used),
+    startSeconds,
     secondsBefore: readCut(plan, seekable).cut?.startSeconds ?? 0,
   }
   const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, { ...timing, ...ofPart })

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
+import type { ExpectedBytes } from './expectedBytes.ts'
 import type { ByteRange } from './rangeResponse.ts'
 import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
 
@@ -117,6 +118,11 @@ export class LoopbackServer {
   /** Bytes read from now on are not cached: no later reader needs them. */
   stopCaching(): void {
     this.#reader.stopCaching()
+  }
+
+  /** See SourceReader.expect. A source that was brought to this disk is read as it is. */
+  expect(expected: ExpectedBytes | null, options: { inBlocks: boolean }): void {
+    if (!this.#isCopied) this.#reader.expect(expected, options)
   }
 
   /** The whole source, for use in this process. */

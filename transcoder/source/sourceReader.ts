@@ -20,6 +20,7 @@ import {
   type RangeResponse,
   type SourceInfo,
 } from './rangeResponse.ts'
+import { ExpectedBlocks, type ExpectedBytes } from './expectedBytes.ts'
 import { MinimumRate, type MinimumRateOptions } from './minimumRate.ts'
 import { ReadCache } from './readCache.ts'
 
@@ -31,6 +32,8 @@ export interface SourceReaderOptions extends MinimumRateOptions {
    * to fit in memory.
    */
   rangeBytes?: number
+  /** Bytes of a reader's first read; each further one is twice as large. */
+  firstReadBytes?: number | undefined
   backoff?: Backoff
   /** Milliseconds without a single byte after which the source is given up. */
   retryForMs?: number
@@ -52,10 +55,20 @@ export interface SourceReaderOptions extends MinimumRateOptions {
 }
 
 /**
- * Bytes of a reader's first read; each further one is twice as large, up to `rangeBytes`. Probes and seeks read a
- * little and disconnect; by then the store has sent the whole range, and counts it.
+ * Default of `firstReadBytes`. Probes and seeks read a little and disconnect; by then the store has sent the whole range,
+ * and counts it.
  */
 const FIRST_READ_BYTES = 1024 * 1024
+
+/** Bytes of a first read where nothing is expected to be read; each further one is twice as large. */
+const UNEXPECTED_BYTES = 64 * 1024
+/**
+ * A reader that goes on behind what is expected may have all that it wants: buffers between it and this process take
+ * megabytes that nobody asked for. One that waits longer than this needs them.
+ */
+const AFTER_EXPECTED_MS = 1000
+/** The same where a reader seeks or probes: it ends after a few hundred kilobytes. */
+const UNEXPECTED_MS = 50
 
 /** Enough for a byte order mark and `#EXTM3U`. */
 const HEAD_BYTES = 16
@@ -65,6 +78,7 @@ export class SourceReader {
   readonly #signal: AbortSignal
   readonly #onFailure: (error: Error) => void
   readonly #rangeBytes: number
+  readonly #firstReadBytes: number
   readonly #retryPolicy: RetryPolicy
   readonly #stallMs: number
   readonly #minimumRate: MinimumRate
@@ -77,6 +91,8 @@ export class SourceReader {
   #head: Uint8Array = new Uint8Array()
   #failure: Error | null = null
   #retryState: RetryState
+  #expected: ExpectedBytes | null = null
+  #blocks: ExpectedBlocks | null = null
 
   constructor(
     input: FetchRange,
@@ -88,6 +104,7 @@ export class SourceReader {
     this.#signal = signal
     this.#onFailure = onFailure
     this.#rangeBytes = options.rangeBytes ?? 8 * 1024 * 1024
+    this.#firstReadBytes = options.firstReadBytes ?? FIRST_READ_BYTES
     this.#retryPolicy = {
       totalMs: options.retryForMs ?? 60_000,
       connectionRetryMs: options.connectionRetryMs,
@@ -115,7 +132,7 @@ export class SourceReader {
   }
 
   get #firstBytes(): number {
-    return Math.min(FIRST_READ_BYTES, this.#rangeBytes)
+    return Math.min(this.#firstReadBytes, this.#rangeBytes)
   }
 
   /** Requests the first range and stores the facts of the response. */
@@ -177,13 +194,30 @@ export class SourceReader {
   /** Bytes `first` to `last`, inclusive; a source without ranges is always read from 0 to its end. */
   async *read(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = await this.open()
-    if (facts.ranges && range !== null) yield* this.#readRanges(facts, range, signal)
+    if (facts.ranges && range !== null) yield* this.#readRanges(facts, range, signal, this.#blocks)
     else yield* this.#readWhole(facts, signal)
   }
 
   /** Bytes read from now on are not cached: no later reader needs them. */
   stopCaching(): void {
     this.#cache?.seal()
+  }
+
+  /**
+   * From now on nothing else is read ahead; all of the source can be read. With an empty list, readers want a little
+   * here and there; null = all of the source. `inBlocks`: the ranges are many, and small, with gaps that readers skip.
+   */
+  expect(expected: ExpectedBytes | null, { inBlocks }: { inBlocks: boolean }): void {
+    this.#expected = expected
+    const fetch = (range: ByteRange): Promise<Uint8Array> => this.#readBlock(range)
+    this.#blocks = inBlocks && expected !== null ? new ExpectedBlocks(expected, fetch) : null
+  }
+
+  async #readBlock(range: ByteRange): Promise<Uint8Array> {
+    const info = await this.open()
+    const chunks: Uint8Array[] = []
+    for await (const chunk of this.#readRanges(info, range, this.#signal, null)) chunks.push(chunk)
+    return Buffer.concat(chunks)
   }
 
   async close(): Promise<void> {
@@ -193,9 +227,16 @@ export class SourceReader {
     await this.#cache?.close()
   }
 
-  async *#readRanges(info: SourceInfo, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#readRanges(
+    info: SourceInfo,
+    range: ByteRange,
+    signal: AbortSignal,
+    blocks: ExpectedBlocks | null,
+  ): AsyncGenerator<Uint8Array> {
     let at = range.first
     let size = this.#firstBytes
+    let unexpectedSize = UNEXPECTED_BYTES
+    let hasReadExpected = false
     let span: ByteRange = { first: at, last: at - 1 }
     let ahead: { first: number; delivery: Promise<RangeResponse> } | null = null
     const begin = (first: number, last: number): Promise<RangeResponse> => {
@@ -205,8 +246,13 @@ export class SourceReader {
     // A range ends at a multiple of its size, so that the ranges of all readers lie on one grid.
     const spanFrom = (first: number): ByteRange => ({
       first,
-      last: Math.min(range.last, (Math.floor(first / size) + 1) * size - 1),
+      last: Math.min(
+        range.last,
+        (Math.floor(first / size) + 1) * size - 1,
+        this.#expected?.lastFrom(first) ?? Number.POSITIVE_INFINITY,
+      ),
     })
+    const isExpected = (first: number): boolean => this.#expected === null || this.#expected.lastFrom(first) !== null
     try {
       while (at <= range.last) {
         const seen = ahead?.first === at ? at : Math.min(this.#cache?.cachedUntil(at) ?? at, range.last + 1)
@@ -219,9 +265,23 @@ export class SourceReader {
           // If the disk failed, the cache returned less than announced: the rest is requested.
           continue
         }
-        if (at > span.last) {
+        const block = await blocks?.read(at)
+        if (block != null) {
+          signal.throwIfAborted()
+          const bytes = block.subarray(0, range.last - at + 1)
+          hasReadExpected = true
+          at += bytes.length
+          yield bytes
+          continue
+        }
+        if (at > span.last && !isExpected(at)) {
+          if (at > range.first) await sleep(hasReadExpected ? AFTER_EXPECTED_MS : UNEXPECTED_MS, signal)
+          span = { first: at, last: Math.min(range.last, at + unexpectedSize - 1) }
+          unexpectedSize = Math.min(2 * unexpectedSize, FIRST_READ_BYTES)
+        } else if (at > span.last) {
           span = spanFrom(at)
           size = Math.min(2 * size, this.#rangeBytes)
+          hasReadExpected = this.#expected !== null
         }
         // After a resume in the middle, the range ends at the same byte: the read-ahead still fits.
         const { last } = span
@@ -236,7 +296,7 @@ export class SourceReader {
             // The read-ahead starts after half of the range: a reader of the first bytes only (a probe, a seek) causes
             // no second read.
             const then = Math.max(last + 1, this.#cache?.cachedUntil(last + 1) ?? 0)
-            if (ahead === null && then <= range.last && at - first > (last - first) / 2) {
+            if (ahead === null && then <= range.last && isExpected(then) && at - first > (last - first) / 2) {
               const next = spanFrom(then)
               ahead = { first: next.first, delivery: this.#next(info, next, signal) }
               ahead.delivery.catch(() => undefined) // the error is thrown when this range is read

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { validateJob } from '#contract/job/validateJob.ts'
+import { MAIN_TASK, taskIdOf } from '#contract/taskId.ts'
 import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { createLog } from '../../../transcoder/log.ts'
@@ -97,8 +98,15 @@ export function describeTask(options: TaskOptions): TaskDescription {
   }
 }
 
-export function runRequest(taskApi: FakeTaskApi, attempt = 1): RunRequest {
-  return { protocol: TASK_PROTOCOL, task_id: 't-1', attempt, token: taskApi.token, task_api_url: taskApi.url }
+/** `number`: of the task in its job. */
+export function runRequest(taskApi: FakeTaskApi, attempt = 1, number = MAIN_TASK): RunRequest {
+  return {
+    protocol: TASK_PROTOCOL,
+    task_id: taskIdOf('t', number),
+    attempt,
+    token: taskApi.token,
+    task_api_url: taskApi.url,
+  }
 }
 
 /** Processes whose command line contains a text: an ffmpeg that outlived its run. */

@@ -1,6 +1,7 @@
 // In charge of: a whole divided job against the strict task API: its main task, its parts one after another, and the
 // attempt that puts them together.
 // Not in charge of: expectations.
+import { partTaskNumber } from '#contract/taskId.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import type { SourceVersion } from '../../../transcoder/plan/model/divisionPlan.ts'
@@ -72,7 +73,7 @@ export async function makeParts(
   for (const index of parts) {
     const common = { ...task, heartbeat_ms: 5000, accepts: { source: false, preview: false, log: false } }
     taskApi.task = { ...common, kind: 'part', part: { index } }
-    await runTask(runRequest(taskApi), context())
+    await runTask(runRequest(taskApi, 1, partTaskNumber(index)), context())
   }
 }
 

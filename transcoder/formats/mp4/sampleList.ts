@@ -80,12 +80,12 @@ export function readSampleList(moov: Uint8Array, maxSamples: number): SampleList
   }
 }
 
-function handlerOf(trak: Uint8Array): string {
+export function handlerOf(trak: Uint8Array): string {
   return boxType(requireBox(trak, 'mdia', 'hdlr'), 8)
 }
 
 /** 8.7.3. null = too many, or one is empty. */
-function readSizes(stsz: DataView, maxSamples: number): number[] | null {
+export function readSizes(stsz: DataView, maxSamples: number): number[] | null {
   const [same, count] = [stsz.getUint32(4), stsz.getUint32(8)]
   if (count === 0 || count > maxSamples) return null
   const sizes = Array.from({ length: count }, (_, sample) => (same === 0 ? stsz.getUint32(12 + sample * 4) : same))
@@ -93,7 +93,7 @@ function readSizes(stsz: DataView, maxSamples: number): number[] | null {
 }
 
 /** 8.6.1: pairs of a count and a signed value. null = they are not for all samples. */
-function expand(box: Uint8Array, samples: number): number[] | null {
+export function expand(box: Uint8Array, samples: number): number[] | null {
   const view = viewOf(box)
   const values: number[] = []
   for (let entry = 0, at = 8; entry < view.getUint32(4); entry++, at += 8) {
@@ -106,7 +106,7 @@ function expand(box: Uint8Array, samples: number): number[] | null {
 }
 
 /** 8.7.4 and 8.7.5. null = the chunks do not hold all samples. */
-function readPositions(table: Uint8Array, sizes: readonly number[]): number[] | null {
+export function readPositions(table: Uint8Array, sizes: readonly number[]): number[] | null {
   const runs = viewOf(requireBox(table, 'stsc'))
   const short = findBox(table, 'stco')
   const chunks = viewOf(short ?? requireBox(table, 'co64'))
@@ -127,7 +127,7 @@ function readPositions(table: Uint8Array, sizes: readonly number[]): number[] | 
 }
 
 /** 8.6.2; without the box, every sample is a sync sample. null = numbers that are no samples. */
-function readKeyFrames(stss: Uint8Array | null, samples: number): number[] | null {
+export function readKeyFrames(stss: Uint8Array | null, samples: number): number[] | null {
   if (stss === null) return Array.from({ length: samples }, (_, sample) => sample)
   const view = viewOf(stss)
   const count = view.getUint32(4)

@@ -21,6 +21,7 @@ import type { PartPlan } from '../../plan/model/divisionPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { forEngine } from '../../plan/planEngine.ts'
 import { probePart } from '../attemptReports.ts'
+import { ExpectedBytes } from '../../source/expectedBytes.ts'
 import { readDrawnCaptions } from '../burnIn/drawnCaptions.ts'
 import { lateWarnings } from '../multiplexOutput.ts'
 import { findSourceCues, openTask, type OpenTask, type Surroundings } from '../openTask.ts'
@@ -45,6 +46,8 @@ export async function makePart(
   const part = partsOf(whole.division!)[index - surveys]
   if (index >= surveys && part === undefined)
     throw new TaskError('internal', `The plan of the job has no part ${index}.`)
+  // Until it is known what the part reads: ffprobe wants the beginning.
+  attempt.loopback.expect(new ExpectedBytes([]), { inBlocks: false })
   const open = await openTask(attempt, task, surroundings)
   requirePlannedSource(whole, await attempt.loopback.version())
   await surroundings.headStart.end()

@@ -361,7 +361,7 @@ describe('failure is reported once, by its code', () => {
     expect(taskApi.fails).toMatchObject([{ error: { code: 'too_long_for_one_attempt' } }])
     const [kept = '', ...others] = await fixtures.workDirEntries()
     expect(others).toEqual([])
-    expect(kept).toMatch(/^kept-t-1-1-/)
+    expect(kept).toMatch(/^kept-t-0-1-/)
     expect(fixtures.lines.join('')).toContain(`"directory":"${kept}"`)
     await rm(join(fixtures.workDir, kept), { recursive: true })
 

@@ -1,0 +1,61 @@
+// In charge of: how much of the source the parts of a divided job read.
+// Not in charge of: their output (dividedOutput.test.ts), single reads (source/expectedBytes.test.ts).
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { makeClip } from '../../../support/media/media.ts'
+import { makeParts, runDividedJob } from '../../../support/transcoder/dividedJob.ts'
+import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
+import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
+
+const fixture = await useAttemptFixture()
+const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_output_dash: true } as const
+const SECONDS = 24
+/** In segments of 2 s. */
+const CHUNKS = [0, 4, 8]
+
+/** Shares of the source that its parts requested, by their index. */
+async function sharesRead(name: string, flags: string[]): Promise<number[]> {
+  const noise = ['-g', '25', '-b:v', '5M', '-minrate', '5M', '-maxrate', '5M', '-bufsize', '1M', '-shortest']
+  const options = {
+    seconds: SECONDS,
+    filters: 'noise=alls=60:allf=t',
+    audio: [1] as const,
+    flags: [...noise, ...flags],
+  }
+  const bytes = await readFile(await makeClip(join(fixture.directory, name), options))
+  const taskApi = await new FakeTaskApi({ bytes }).start()
+  try {
+    const task = segmentedTask(CMAF)
+    await runDividedJob(fixture, taskApi, task, { chunks: CHUNKS, parts: [] })
+    const shares: number[] = []
+    for (let part = 0; part <= CHUNKS.length; part += 1) {
+      taskApi.inputRanges.length = 0
+      await makeParts(taskApi, { ...task, plan: taskApi.storedPlan }, [part], () => fixture.context())
+      shares.push(requested(taskApi.inputRanges, bytes.length) / bytes.length)
+    }
+    expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
+    return shares
+  } finally {
+    await taskApi.stop()
+  }
+}
+
+/** A request that is ended early counts whole. */
+function requested(ranges: readonly string[], size: number): number {
+  return ranges.reduce((sum, text) => {
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(text)!
+    return sum + Math.min(Number(last), size - 1) - Number(first) + 1
+  }, 0)
+}
+
+test('a chunk ends to read with its last frame, and the rest reads the audio alone', async () => {
+  const [last, rest, first, middle] = await sharesRead('chunks.mp4', ['-chunk_duration', '1000000'])
+  // A third, the run-in of 3 s, and what a probe reads.
+  expect(last).toBeLessThan(0.52)
+  expect(middle).toBeLessThan(0.55)
+  expect(first).toBeLessThan(0.55)
+  // 96 of 5,100 kb/s, and the probes.
+  expect(rest).toBeLessThan(0.15)
+}, 120_000)
