@@ -103,8 +103,8 @@ export type TaskEvent =
   | { type: 'divide'; attempt: number; parts: number; survey?: boolean }
   /** A part has stored its result. */
   | { type: 'delivered'; attempt: number }
-  /** Of a main task: all its parts are completed. */
-  | { type: 'parts_done' }
+  /** Of a main task: all parts of its division by this attempt are completed. A survey's are not those of a later division. */
+  | { type: 'parts_done'; attempt: number }
   /** Of a main task: one of its parts failed for good. */
   | { type: 'part_failed'; error: JobError }
   /** A dry run has delivered its estimate. */

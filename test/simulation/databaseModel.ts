@@ -312,7 +312,8 @@ export class Ledger {
       .filter((error) => error !== undefined)
       .map((error) => JSON.stringify(error))
     const completed = parts.filter(({ state }) => state === 'completed').length
-    return [{ parts: task.parts, completed, failed: failed.length, error: errors.toSorted().at(-1) ?? null }]
+    const { attempt } = task
+    return [{ attempt, parts: task.parts, completed, failed: failed.length, error: errors.toSorted().at(-1) ?? null }]
   }
 
   readonly #settled = (): Row[] => {
@@ -592,7 +593,7 @@ function noticed({ state, attempt }: Task, after: Task): TaskEvent {
   if (after.state === 'cancelled') return { type: 'cancel' }
   if (state === 'divided')
     return after.state === 'queued'
-      ? { type: 'parts_done' }
+      ? { type: 'parts_done', attempt }
       : { type: 'part_failed', error: { code: 'internal', message: '' } }
   if (state === 'committing')
     return after.state === 'completed'

@@ -49,6 +49,7 @@ export async function loadCode(root: string) {
     dropRecord: commit.deleteCommitRecord,
     openSinkOf: sink.openJobSink,
     startLeaseMs: advance.START_LEASE_MS,
+    transition: advance.transitionTask,
     publicStatus: status.publicStatus,
     jobs,
     tasks,

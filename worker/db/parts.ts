@@ -109,9 +109,9 @@ export async function listPartStates(db: D1Database, main: string): Promise<{ st
 
 /** What the states of its parts mean for a divided main task; null = the parts are not done yet. */
 export async function findEventOfParts(db: D1Database, main: string): Promise<TaskEvent | null> {
-  const row = await first<{ parts: number; completed: number; failed: number; error: string | null }>(
+  const row = await first<{ attempt: number; parts: number; completed: number; failed: number; error: string | null }>(
     db,
-    `SELECT whole.parts, SUM(tasks.state = 'completed') AS completed, SUM(tasks.state = 'failed') AS failed,
+    `SELECT whole.attempt, whole.parts, SUM(tasks.state = 'completed') AS completed, SUM(tasks.state = 'failed') AS failed,
          MAX(CASE WHEN tasks.state = 'failed' THEN json_extract(tasks.timeline, '$[#-1].error') END) AS error
        FROM tasks AS whole JOIN tasks ON tasks.main = whole.id
        WHERE whole.id = ?1 AND whole.state = 'divided' GROUP BY whole.id`,
@@ -122,7 +122,7 @@ export async function findEventOfParts(db: D1Database, main: string): Promise<Ta
     const error = row.error === null ? null : (JSON.parse(row.error) as JobError)
     return { type: 'part_failed', error: error ?? { code: 'internal', message: 'A part of the job failed.' } }
   }
-  return row.completed === row.parts ? { type: 'parts_done' } : null
+  return row.completed === row.parts ? { type: 'parts_done', attempt: row.attempt } : null
 }
 
 /** Divided main tasks that could go on or have to fail: the request that ended their last part died before it said so. */

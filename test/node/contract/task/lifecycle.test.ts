@@ -48,7 +48,7 @@ const events: TaskEvent[] = [
   { type: 'planned', attempt: 3 },
   { type: 'divide', attempt: 3, parts: 5 },
   { type: 'delivered', attempt: 3 },
-  { type: 'parts_done' },
+  { type: 'parts_done', attempt: 3 },
   { type: 'part_failed', error: permanent },
   { type: 'committed', attempt: 3 },
   { type: 'commit_failed', attempt: 3, error: permanent },
@@ -134,7 +134,7 @@ describe('a divided job', () => {
       { type: 'finish', attempt: 3 },
       { type: 'planned', attempt: 3 },
       { type: 'divide', attempt: 3, parts: 5 },
-      { type: 'parts_done' },
+      { type: 'parts_done', attempt: 3 },
     ] as const)
       expect(transition(part('running'), event), event.type).toEqual({ ok: false, refusal: 'impossible' })
     expect(transition(part('completed'), { type: 'delivered', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
@@ -146,16 +146,21 @@ describe('a divided job', () => {
       ok: false,
       refusal: 'same',
     })
-    expect(transition(life('divided', { parts: 5 }), { type: 'parts_done' })).toMatchObject({
+    expect(transition(life('divided', { parts: 5 }), { type: 'parts_done', attempt: 3 })).toMatchObject({
       next: { state: 'queued', parts: 5 },
       effects: ['schedule'],
+    })
+    // Found while its survey was complete, and told after it was divided again.
+    expect(transition(life('divided', { parts: 5, survey_parts: 2 }), { type: 'parts_done', attempt: 2 })).toEqual({
+      ok: false,
+      refusal: 'stale',
     })
     const assembling = life('running', { parts: 5 })
     expect(transition(assembling, { type: 'divide', attempt: 3, parts: 5 })).toEqual({
       ok: false,
       refusal: 'impossible',
     })
-    expect(transition(assembling, { type: 'parts_done' })).toEqual({ ok: false, refusal: 'same' })
+    expect(transition(assembling, { type: 'parts_done', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
     expect(loseAt(assembling, 0)).toMatchObject({ state: 'queued', parts: 5 })
   })
 
