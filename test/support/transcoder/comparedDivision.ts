@@ -4,7 +4,7 @@ import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import { runDividedJob } from './dividedJob.ts'
-import { FakeTaskApi } from './fakeTaskApi.ts'
+import { FakeTaskApi, type FakeSource } from './fakeTaskApi.ts'
 import { storedObjects } from './segmentedTask.ts'
 
 interface Made {
@@ -16,8 +16,12 @@ interface Made {
 /** The directories of attempts, of one task and of parts. */
 const OWN = /\bj-1(?:-\d+)+\b/g
 
-async function made(bytes: Buffer, captions: Buffer[], run: (taskApi: FakeTaskApi) => Promise<void>): Promise<Made> {
-  const taskApi = await new FakeTaskApi({ bytes }).start()
+async function made(
+  source: FakeSource,
+  captions: Buffer[],
+  run: (taskApi: FakeTaskApi) => Promise<void>,
+): Promise<Made> {
+  const taskApi = await new FakeTaskApi(source).start()
   taskApi.captions = captions
   try {
     await run(taskApi)
@@ -41,13 +45,26 @@ export interface ComparedDivision {
 export async function compareDivision(
   fixture: AttemptFixture,
   task: TaskDescription,
-  { source, chunks, captions = [] }: { source: Buffer; chunks: number[]; captions?: Buffer[] },
+  {
+    source,
+    chunks,
+    captions = [],
+    ranges = true,
+  }: {
+    source: Buffer
+    chunks: number[]
+    captions?: Buffer[]
+    /** False: every chunk decodes from the beginning, which is exact for transport streams, too. */
+    ranges?: boolean
+  },
 ): Promise<ComparedDivision> {
-  const alone = await made(source, captions, async (taskApi) => {
+  const alone = await made({ bytes: source, ranges }, captions, async (taskApi) => {
     taskApi.task = task
     await runTask(runRequest(taskApi), fixture.context())
   })
-  const divided = await made(source, captions, (taskApi) => runDividedJob(fixture, taskApi, task, { chunks }))
+  const divided = await made({ bytes: source, ranges }, captions, (taskApi) =>
+    runDividedJob(fixture, taskApi, task, { chunks }),
+  )
   const [one, other] = [alone, divided].map(({ objects }) => renamed(objects))
   const names = (objects: ReadonlyMap<string, Buffer>): string[] => [...objects.keys()].toSorted()
   return {
