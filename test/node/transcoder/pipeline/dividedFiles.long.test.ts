@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { readCaptions } from '../../../support/captions/decodedCaptions.ts'
-import { ffmpeg, lavfi, makeClip, sharedClip } from '../../../support/media/media.ts'
+import { ffmpeg, lavfi, makeClip, sharedClip, transportRates } from '../../../support/media/media.ts'
 import { cueAtSeconds, makeCueClip, readCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
 import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
@@ -63,6 +63,14 @@ test.each<[string, Partial<JobConfig>, string]>([
   const task = filesTask(changes)
   task.config.audioProfiles = task.config.audioProfiles.map((each) => ({ ...each, audio_codec: codec as never }))
   await expectSameFiles(fixture, await compareDivision(fixture, task, { source, chunks: [0, 1] }))
+})
+
+test('a transport stream of h.264 and aac', async () => {
+  const source = await makeSourceClip(fixture, 9)
+  const compared = await compareDivision(fixture, filesTask({}, [300], 'ts'), { source, chunks: [0, 1] })
+  await expectSameFiles(fixture, compared)
+  const { counterErrors } = await transportRates(join(fixture.directory, 'divided/out/v0.ts'))
+  expect(counterErrors).toBe(0)
 })
 
 test.each(['h.264', 'hevc'])('a transport stream of %s keeps to the T-STD where hard chunks join', async (codec) => {
