@@ -82,8 +82,8 @@ test.each(['h.264', 'hevc'])('a transport stream of %s keeps to the T-STD where 
   const file = join(fixture.directory, 'hard.mkv')
   await ffmpeg([
     ...lavfi(picture, ...tones),
-    ...['-map', '0', '-map', '1', '-map', '2', '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10'],
-    ...['-g', '25', '-pix_fmt', 'yuv420p', '-c:a', 'flac', file],
+    ...'-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -qp 10 -g 25 -pix_fmt yuv420p -c:a flac'.split(' '),
+    file,
   ])
   const audioProfiles = [
     { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1' },

@@ -22,7 +22,7 @@ test.each<[string, Partial<JobConfig>]>([
     'Smooth, HLS and DASH',
     { output_container: 'silverlight', segmented_output_hls: true, segmented_output_dash: true },
   ],
-  ['a part of the source', { output_container: 'hls', start_seconds: 1.2 as never, end_seconds: 8.4 as never }],
+  ['a part of the source', { output_container: 'hls', start_seconds: 1.2, end_seconds: 8.4 }],
 ])('%s', async (_, changes) => {
   const source = await makeSourceClip(fixture, 9)
   const task = segmentedTask(changes, [300, 150])
