@@ -269,6 +269,7 @@ export const taskPlanSchema = z.object({
     z.nullable(
       z.object({
         chunks: z.array(count).check(z.minLength(2), z.maxLength(MAX_JOB_PARTS)),
+        segmentSeconds: z.optional(z.number().check(z.gt(0), z.lte(60))),
         source: z.optional(
           z.object({ size: z.nullable(count), etag: z.nullable(z.string().check(z.maxLength(1000))) }),
         ),

@@ -56,7 +56,7 @@ function kindOf({ verdict, words, form }: DividedFinding): string | null {
     case 'pass':
       return form === '' ? 'divided' : `divided, ${form}`
     case 'fail':
-      return 'fails'
+      return `fails: ${words.replaceAll('|', '\\|')}`
     case 'one task':
       return `one task, because ${words.replaceAll('|', '\\|')}`
     case 'nothing to divide':

@@ -25,10 +25,11 @@ export async function measureDivided(groups: readonly string[], isDry: boolean):
       findings.push(found)
     }
     measured.set(group, findings)
-  }
-  if (!isDry) {
-    const before = await readFile(DIVIDED_PAGE, 'utf8').catch(() => '')
-    await writeFile(DIVIDED_PAGE, renderDivided(before, plainVersion(version), measured))
+    // After each group: a run that is ended keeps what it measured.
+    if (!isDry) {
+      const before = await readFile(DIVIDED_PAGE, 'utf8').catch(() => '')
+      await writeFile(DIVIDED_PAGE, renderDivided(before, plainVersion(version), measured))
+    }
   }
   for (const words of failures) console.error(words)
   const all = [...measured.values()].flat()

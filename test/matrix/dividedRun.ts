@@ -62,10 +62,10 @@ export async function runDivided({ config, source, logo, workDir, chunkSeconds }
     taskApi.task = { ...task, accepts: { source: false, preview: false, log: false, parts: MAX_JOB_PARTS } }
     const main = context()
     // What one task makes is measured without chunks.
-    const planned = taskApi
+    const isLeft = (): boolean => chunkSeconds > 0 && planOf(taskApi).division == null
+    void taskApi
       .waitFor(() => taskApi.plans.length > 0)
-      .then(() => taskApi.plans[0]!.plan as unknown as Plan)
-    void planned.then(({ division }) => division == null && main.controller.abort(new AttemptAbort('cancelled')))
+      .then(() => isLeft() && main.controller.abort(new AttemptAbort('cancelled')))
     await runTask(runRequest(taskApi), main)
     if (taskApi.plans.length === 0) return { refused: refusal(taskApi) }
     const plan = planOf(taskApi)

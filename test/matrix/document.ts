@@ -183,5 +183,5 @@ sources are generated (\`test/matrix/sourceClips.ts\`).
 
 The base job makes a 320 × 180 mp4 at 500 kbps in h.264, with 128 kbps aac. A row shows what its job adds, and after "of" the source if it is
 not \`plain\`. If a value's effect depends on the version of ffmpeg, the row says so. \`npm run matrix\` measures everything again,
-\`npm run matrix -- --only rate\` one group; a value without a row fails.
+\`npm run matrix -- --only rate\` one group; a value without a row fails. The same rows were measured on [divided jobs](matrix/divided.md).
 `

@@ -2,7 +2,8 @@
 // values.
 import { readFile, stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { anchorsOf, renderPages, expectedKeys, INDEX, pagePath } from '../../matrix/document.ts'
+import { DIVIDED_PAGE } from '../../matrix/dividedDocument.ts'
+import { anchorsOf, renderPages, expectedKeys, INDEX, pagePath, titleOf } from '../../matrix/document.ts'
 import { WARNING_CODES } from '#contract/warningCodes.ts'
 import { missingRows, GROUPS } from '../../matrix/groups.ts'
 import type { Row } from '../../matrix/row.ts'
@@ -88,6 +89,19 @@ describe('docs/matrix (npm run matrix writes it)', () => {
     const pages = await renderPages('', new Map())
     expect(pages.size).toBe(Object.keys(GROUPS).length + 1)
     for (const [path, text] of pages) expect(await readFile(path, 'utf8'), path).toBe(text)
+  })
+
+  test('the page of divided jobs counts every row', async () => {
+    const sections = (await readFile(DIVIDED_PAGE, 'utf8')).split(/^## /m).slice(1)
+    expect(sections.map((section) => section.split('\n')[0])).toEqual(Object.keys(GROUPS).map(titleOf))
+    for (const [index, rows] of Object.values(GROUPS).entries()) {
+      const line = /: (\d+) pass, (\d+) fail, (\d+) by one task, (\d+) without outputs\.$/m.exec(sections[index]!)
+      const counts = line?.slice(1).map(Number) ?? []
+      expect(
+        counts.reduce((sum, count) => sum + count, 0),
+        sections[index]!.slice(0, 40),
+      ).toBe(rows.length)
+    }
   })
 
   test('no page is too long to read, and every group says what it is about', async () => {

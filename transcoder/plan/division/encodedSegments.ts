@@ -5,7 +5,7 @@ import type { PackagingPlan, Plan, RenditionPlan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
 /** Of the segments of single files: short enough for one request each, also at high rates. */
-const SEGMENT_SECONDS = 4
+export const SEGMENT_SECONDS = 4
 /** Chunks begin where GOPs of all files begin: if that is rarer, their number could not be chosen. */
 const LONGEST_SECONDS = 30
 
@@ -18,11 +18,19 @@ export function isCopiedFromParts({ packaging }: Pick<Plan, 'packaging'>): boole
   )
 }
 
-/** Unchanged where parts store the outputs themselves; without packaging where the GOPs of files do not fit together. */
-export function encodedSegments(plan: Plan): Plan {
+/**
+ * Unchanged where parts store the outputs themselves; without packaging where the GOPs of files do not fit together.
+ * `seconds`: about how long the segments of single files are.
+ */
+export function encodedSegments(plan: Plan, seconds = plan.division?.segmentSeconds ?? SEGMENT_SECONDS): Plan {
   if (!isCopiedFromParts(plan) || plan.packaging?.isIntermediate === true) return plan
   const { packaging, outputs } = plan
-  const duration = packaging?.segmentDuration ?? commonSegment(outputs.map(({ video }) => video))
+  const duration =
+    packaging?.segmentDuration ??
+    commonSegment(
+      outputs.map(({ video }) => video),
+      seconds,
+    )
   if (duration === null) return plan
   const renditions = packaging?.renditions.filter(({ kind }) => kind === 'video') ?? outputs.map(renditionOf)
   return {
@@ -76,13 +84,13 @@ function framesIn({ num, den }: Rational, { frameRate }: VideoPlan): number {
 }
 
 /** Whole GOPs of every video; null = they begin together too seldom. */
-function commonSegment(videos: readonly VideoPlan[]): Rational | null {
+function commonSegment(videos: readonly VideoPlan[], seconds: number): Rational | null {
   const gops = videos.map(({ gopFrames, frameRate }) => ratio(gopFrames * frameRate.den, frameRate.num))
   const [first, ...others] = gops
   if (first === undefined) return null
   const common = others.reduce(commonMultiple, first)
   if (toNumber(common) > LONGEST_SECONDS) return null
-  return multiply(common, { num: Math.max(1, Math.round(SEGMENT_SECONDS / toNumber(common))), den: 1 })
+  return multiply(common, { num: Math.max(1, Math.round(seconds / toNumber(common))), den: 1 })
 }
 
 /** Of fractions in lowest terms. */

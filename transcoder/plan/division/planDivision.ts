@@ -8,7 +8,7 @@ import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
 import { automaticChunkSeconds, tooLongForOneAttempt, type AutomaticDivision } from './automaticDivision.ts'
 import { isRegularBoundary, longestChunkSeconds } from './chunkGrid.ts'
-import { encodedSegments } from './encodedSegments.ts'
+import { encodedSegments, SEGMENT_SECONDS } from './encodedSegments.ts'
 import { notDivided } from './notDivided.ts'
 import { fitsInRecords } from './recordSize.ts'
 
@@ -53,7 +53,8 @@ function divideInto(
 ): Division {
   const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
   if (reason !== null) return { left_out: reason }
-  const { packaging } = encodedSegments(plan)
+  const segmentSeconds = Math.min(SEGMENT_SECONDS, wanted)
+  const { packaging } = encodedSegments(plan, segmentSeconds)
   if (packaging === null) return { left_out: 'the GOPs of its files begin together too seldom' }
   const seconds = videoSeconds(spec, media)
   if (seconds === null) return { left_out: 'the source does not state the length of its video' }
@@ -64,7 +65,8 @@ function divideInto(
     return {
       left_out: 'the list of its segments would be too long: longer segments or fewer renditions make it shorter',
     }
-  if (chunks.length > 1) return { division: { chunks } }
+  const ofFiles = segmentSeconds < SEGMENT_SECONDS ? { segmentSeconds } : {}
+  if (chunks.length > 1) return { division: { chunks, ...ofFiles } }
   return { left_out: seconds <= wanted ? null : 'the video is too short for two chunks of whole segments' }
 }
 

@@ -27,7 +27,7 @@ export function withDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilit
     return result.left_out === null ? plan : withWarning(plan, notDividedWarning(result.left_out))
   }
   const divided = { ...plan, division: result.division }
-  const { packaging } = encodedSegments(plan)
+  const { packaging } = encodedSegments(divided)
   const longest = packaging === null ? 0 : longestChunkSeconds(result.division, packaging)
   const wanted = spec.maxChunkSeconds ?? null
   if (wanted === null || longest <= wanted + ROUNDING_SECONDS) return divided

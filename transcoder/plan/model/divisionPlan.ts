@@ -13,6 +13,8 @@ export interface DivisionPlan {
    * do not count). Ascending, the first is 0. A chunk ends where the next one begins, the last one with the source.
    */
   chunks: number[]
+  /** Of single files in chunks shorter than a client may ask for; missing = the usual length (encodedSegments.ts). */
+  segmentSeconds?: number | undefined
   /** The version of the source that the job was planned for: every part reads the same one. */
   source?: SourceVersion | undefined
   /**
