@@ -14,6 +14,7 @@ import { cutCues } from '../formats/scte35/cutCues.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { withMainExtracts } from '../plan/argv/extractArgs.ts'
 import { timeLimits } from '../plan/estimate/deadline.ts'
+import { planOfPart } from '../plan/division/partPlan.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
@@ -102,6 +103,7 @@ export async function transcode(
     plan,
     startSeconds: timing.startSeconds,
     secondsBefore: secondsBeforePart(plan),
+    ignoresContainer: plan.part?.kind === 'chunk' && ofPart.whole !== undefined && hasRest(ofPart.whole),
     begunWithin: begunWithin(beginning, known),
     limit: spec.maxSourceErrors,
     onExceeded: (error) => controller.abort(error),
@@ -145,6 +147,11 @@ export async function transcode(
   const found = pieces?.damage ?? damage.summary()
   if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
   return { plan, used, startSeconds: timing.startSeconds, cues, encoded, segments, extractor, damage: found, late }
+}
+
+/** The rest of the job reads the source: it makes more than files of its own. */
+function hasRest(whole: Plan): boolean {
+  return !isEmpty(withMainExtracts(planOfPart(whole, { kind: 'rest' })))
 }
 
 /** The run that makes the outputs would make nothing: all files are read in runs of their own. */

@@ -11,6 +11,7 @@ import { cutEnd, EDGE_SECONDS, withoutCutEnd, type End, type Event } from './cut
 import type { LastPacket } from './streamEnding.ts'
 import {
   isDecodingStart,
+  isEncodingStart,
   filteredStream,
   isDiagnostic,
   readDamage,
@@ -27,7 +28,8 @@ import {
 } from './damageReport.ts'
 
 /** What is decoded, and which encoders run in the same process. */
-export type DecodedPlan = Pick<Plan, 'outputs' | 'packaging' | 'audioFiles' | 'sourceAudio'>
+export type DecodedPlan = Pick<Plan, 'outputs' | 'packaging' | 'audioFiles' | 'sourceAudio'> &
+  Partial<Pick<Plan, 'part'>>
 
 export interface DamageMonitorOptions {
   media: MediaInfo
@@ -39,6 +41,8 @@ export interface DamageMonitorOptions {
    * refers; its real errors are those of the chunk before.
    */
   secondsBefore?: number
+  /** Another part of the job reads all of the source, and reports what is wrong with its container. */
+  ignoresContainer?: boolean
   /** Indexes of streams that begin within a frame or a group of pictures (streamBeginning.ts). */
   begunWithin?: ReadonlySet<number>
   /** Number of errors with which the job still succeeds; null = any number. */
@@ -77,6 +81,7 @@ export class DamageMonitor {
   readonly #now: () => number
   #isDecoding = false
   #isFiltering = false
+  #isEncoding = false
   /** Indexes of streams of which a frame was decoded. */
   readonly #decoded = new Set<number>()
   #events: Event[] = []
@@ -104,6 +109,7 @@ export class DamageMonitor {
   reset(): void {
     this.#isDecoding = false
     this.#isFiltering = false
+    this.#isEncoding = false
     this.#decoded.clear()
     this.#events = []
     this.#unplaced = []
@@ -122,6 +128,7 @@ export class DamageMonitor {
   /** Processes one line of ffmpeg. Returns whether it may explain a failure. */
   readonly onLine = (text: string): boolean => {
     if (isDecodingStart(text)) this.#isDecoding = true
+    if (isEncodingStart(text)) this.#isEncoding = true
     const decoded = filteredStream(text)
     if (decoded !== null) {
       this.#isFiltering = true
@@ -213,6 +220,7 @@ export class DamageMonitor {
     const { media, plan, startSeconds } = this.#options
     const stream = damage.kind === 'message' ? this.#decodedBy(damage.name) : damage.stream
     if (stream !== null && !usedStreams(media, plan).some(({ index }) => index === stream)) return
+    if (stream === null && this.#options.ignoresContainer === true) return
     if (stream !== null && this.#isCutBeginning(stream)) return
     if (this.#events.length >= MAX_EVENTS) {
       this.#uncounted[damage.kind] += 1
@@ -247,7 +255,7 @@ export class DamageMonitor {
 
   #isBeforeChunk(ticks: number | null): boolean {
     if (this.#secondsBefore === 0) return false
-    if (ticks === null) return this.#position.seconds === this.#secondsBefore
+    if (ticks === null) return !this.#isEncoding
     return ticks / TICKS_PER_SECOND - this.#options.startSeconds < this.#secondsBefore
   }
 
@@ -350,9 +358,13 @@ export class DamageMonitor {
   }
 }
 
-function usedStreams(media: MediaInfo, { sourceAudio }: Pick<Plan, 'sourceAudio'>): (VideoStream | AudioStream)[] {
+/** The rest of a divided job may decode the video, but its chunks report what is wrong with it. */
+function usedStreams(
+  media: MediaInfo,
+  { sourceAudio, part }: Pick<DecodedPlan, 'sourceAudio' | 'part'>,
+): (VideoStream | AudioStream)[] {
   return [
-    ...(media.video === null ? [] : [media.video]),
+    ...(media.video === null || part?.kind === 'rest' ? [] : [media.video]),
     ...media.audio.filter(({ number }) => sourceAudio.includes(number)),
   ]
 }

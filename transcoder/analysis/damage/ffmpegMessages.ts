@@ -49,6 +49,11 @@ export function isDecodingStart(line: string): boolean {
   return line.startsWith('[info] Stream mapping:')
 }
 
+/** The first frame has left the filters: of a chunk, the first one that counts. */
+export function isEncodingStart(line: string): boolean {
+  return line.startsWith('[info] Output #')
+}
+
 /**
  * Index of the source stream whose first decoded frame configures the filters; null = another line. Messages before the
  * first such line belong to the source's beginning.
