@@ -11,6 +11,7 @@ import { ladder } from './rows/ladder.ts'
 import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
 import { pages } from './rows/pages.ts'
+import { replayed } from './rows/replay.ts'
 import { segmented } from './rows/segmented.ts'
 import { server } from './rows/server.ts'
 import { small } from './rows/small.ts'
@@ -30,6 +31,7 @@ const benches: Record<string, Benchmark> = {
   ladder,
   segmented,
   chunks,
+  replay: replayed,
   memory,
   stores,
   estimate,

@@ -152,7 +152,7 @@ function* accident(service: Service, k: number, kind: 'kill' | 'freeze' | 'stop'
 const GLOBALS = globalThis as unknown as Record<string, unknown>
 
 /** @returns a function that restores them */
-function takeGlobals(clock: Clock, random: Random): () => void {
+export function takeGlobals(clock: Clock, random: Random): () => void {
   const { log, error } = console
   const { now } = Date
   const { random: chance } = Math

@@ -43,7 +43,7 @@ interface Instance {
 export class Passing extends Error {}
 
 export class Service {
-  readonly transcoders: Transcoder[] = []
+  readonly transcoders: Pick<Transcoder, 'run' | 'cancel' | 'kill' | 'freeze' | 'stop'>[] = []
   /** Uploads begun so far. */
   uploads = 0
   readonly #durables = new Map<string, Durable>()

@@ -1,0 +1,88 @@
+// In charge of: what the tasks of a divided film cost: measured CPU times, and the assumptions with which they become the
+// durations of tasks of a film.
+// Not in charge of: replaying them (test/simulation/replay.ts).
+import type { PartCost, TaskCosts } from '../../test/simulation/measuredTranscoder.ts'
+import { Random } from '../../test/support/seededRandom.ts'
+
+/**
+ * CPU seconds of the transcoder and its ffmpeg for 31 chunks of 10 s, one after the other, of a 1080p film in four rungs
+ * (1080p 5000, 720p 2800, 480p 1400, 360p 800 kbps, h.264, qvbr), HLS and DASH. It was put together from seven clips, live
+ * action, animation, broadcast and captions, at different crops. Each includes the start of its task.
+ */
+const CHUNK_CPU = [
+  [20.17, 22.49, 6.52, 18.12, 18.96, 14.96, 21.65, 20.63],
+  [17.85, 21.08, 6.99, 18.11, 17.52, 14.56, 23.24, 17.45],
+  [19.16, 19.42, 6.82, 19.12, 18.95, 14.11, 23.95, 18.23],
+  [20.63, 21.74, 7.42, 14.78, 19.68, 14.79, 24.11],
+].flat()
+const MEASURED_SECONDS = 10
+/** Of the same job: its first attempt without samples; the rest (stereo AAC of 330 s); its last attempt (34 parts). */
+const SURVEY_CPU = 3.6
+const REST_CPU = { seconds: 330, cpu: 8.4 }
+const ASSEMBLY_CPU = { fixed: 1, ofPart: 0.015 }
+
+const CORES = 4
+/** Share of the cores that an encode keeps busy: 47.4 s of CPU in 25.6 s on two (docs/performance.md, Ladder). */
+const BUSY = 0.92
+/** Seconds from the acceptance of a task until it asks for its work. */
+const START_SECONDS = 1
+const SEGMENT_SECONDS = 6
+const RUNGS = 4
+const MANIFESTS = 8
+
+/** As in transcoder/plan/division/: automaticDivision.ts, rateSampling.ts, surveyPlan.ts. */
+const ENCODING_SECONDS = 60
+/** Of at most 120 places, with those that are encoded again; each with a GOP before it. */
+const SAMPLES = { encodes: 150, seconds: 4 }
+const SURVEY_PARTS = { seconds: 20, most: 16 }
+
+/** `main`: the first attempt takes the samples; `parts`: parts do; `none`: none are needed. */
+export type Survey = 'main' | 'parts' | 'none'
+
+export const FILM = {
+  seconds: 7200,
+  assumptions: [
+    `a film of two hours at 1080p25, four rungs, segments of ${SEGMENT_SECONDS} s; transcoders with ${CORES} cores of the measured kind, ${BUSY * 100} % of them busy`,
+    `each chunk costs as much as a measured one, drawn at random: all of it is as difficult as those ${MEASURED_SECONDS} s were, which is a wider spread than a film has`,
+    `a task starts ${START_SECONDS} s after it was accepted; a request takes 0 to 40 ms; nothing fails; all transcoders are free and stay`,
+    `${SAMPLES.encodes} samples of ${SAMPLES.seconds} s, by the first attempt or by at most ${SURVEY_PARTS.most} parts; reading the source is as fast as it was locally`,
+  ],
+}
+
+const wall = (cpu: number): number => cpu / (CORES * BUSY)
+const meanRate = CHUNK_CPU.reduce((sum, cpu) => sum + cpu, 0) / CHUNK_CPU.length / MEASURED_SECONDS
+
+/** @param chunkSeconds the longest chunk; without it, as long as jobs are divided unasked */
+export function filmCosts({
+  survey,
+  chunkSeconds = ENCODING_SECONDS / wall(meanRate),
+}: {
+  survey: Survey
+  chunkSeconds?: number | undefined
+}): TaskCosts {
+  const random = new Random(1)
+  const chunks = Math.ceil(FILM.seconds / chunkSeconds - 1e-6)
+  const seconds = FILM.seconds / chunks
+  const objects = Math.ceil(seconds / SEGMENT_SECONDS) * RUNGS
+  const chunk = (): PartCost => ({ seconds: wall((drawn(random) * seconds) / MEASURED_SECONDS), objects })
+  const rest = {
+    // One encoder of sound uses one core.
+    seconds: (FILM.seconds / REST_CPU.seconds) * REST_CPU.cpu,
+    objects: FILM.seconds / SEGMENT_SECONDS,
+  }
+  const [last, ...others] = Array.from({ length: chunks }, chunk)
+  const sampling = wall(SAMPLES.encodes * SAMPLES.seconds * meanRate)
+  const surveyParts = survey === 'parts' ? Math.min(SURVEY_PARTS.most, Math.ceil(sampling / SURVEY_PARTS.seconds)) : 0
+  return {
+    start: START_SECONDS,
+    survey: SURVEY_CPU + (survey === 'main' ? sampling : 0),
+    surveys: Array.from({ length: surveyParts }, () => sampling / surveyParts),
+    parts: [last!, rest, ...others],
+    assembly: ASSEMBLY_CPU.fixed + ASSEMBLY_CPU.ofPart * (chunks + 1),
+    manifests: MANIFESTS,
+  }
+}
+
+function drawn(random: Random): number {
+  return CHUNK_CPU[random.whole(0, CHUNK_CPU.length - 1)]!
+}
