@@ -458,9 +458,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a divided job keeps the slot of its main task',
     file: lifecycle,
-    find: `            'release_slot',
-            'insert_parts',`,
-    replaceWith: `            'insert_parts',`,
+    find: `['release_slot', 'insert_parts', 'schedule']`,
+    replaceWith: `['insert_parts', 'schedule']`,
     seeds: 100,
     finds: /I3 .*slots/,
   },
