@@ -15,6 +15,8 @@ export interface BenchService extends AsyncDisposable {
   apiKey: string
   /** 0 if its transcoders run elsewhere. */
   transcoderPid: number
+  /** Of all transcoders. */
+  transcoderPids: number[]
   /** The processes that run the Worker: Node, which opens the connections, and its workerd child processes. */
   workerPids: number[]
   /** The process ids by which the CPU time of a job is split (cpuByProcess.ts). */
@@ -29,9 +31,15 @@ interface ReadyLine {
   pids: { worker: number; transcoders: number[] }
 }
 
-export async function startService(env: Record<string, string> = {}): Promise<BenchService> {
+/** @param onCores begins on these cores only, as `taskset` writes them */
+export async function startService(
+  env: Record<string, string> = {},
+  onCores: string | null = null,
+): Promise<BenchService> {
   const workDir = await mkdtemp(join(tmpdir(), 'splicepoint-bench-'))
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.ts'), '--json'], {
+  const command = [process.execPath, join(ROOT, 'scripts', 'start.ts'), '--json']
+  const [program = '', ...args] = onCores === null ? command : ['taskset', '--cpu-list', onCores, ...command]
+  const child = spawn(program, args, {
     env: { ...process.env, PORT: '0', STATE_DIR: join(workDir, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -57,6 +65,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Be
     baseUrl: line.base_url,
     apiKey: line.api_key,
     transcoderPid,
+    transcoderPids: line.pids.transcoders,
     workDir,
     [Symbol.asyncDispose]: stop,
   }

@@ -1,10 +1,10 @@
-// In charge of: `npm run bench [-- ROW …] [--runs N] [--busy] [--write]`: which rows are measured, and where the table
+// In charge of: `npm run bench [-- ROW …] [--runs N] [--busy] [--quick] [--write]`: which rows are measured, and where the table
 // goes.
 // Not in charge of: measuring (rows/). These are not tests: times vary, so a missed goal is only printed.
 import { parseArgs } from 'node:util'
 import { api } from './rows/api.ts'
 import { bundle } from './rows/bundle.ts'
-import { chunks } from './rows/chunks.ts'
+import { chunks, chunksOfAverage } from './rows/chunks.ts'
 import { copy } from './rows/copy.ts'
 import { estimate } from './rows/estimate.ts'
 import { ladder } from './rows/ladder.ts'
@@ -31,6 +31,7 @@ const benches: Record<string, Benchmark> = {
   ladder,
   segmented,
   chunks,
+  'chunks-vbr': chunksOfAverage,
   replay: replayed,
   memory,
   stores,
@@ -44,13 +45,16 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string' },
     write: { type: 'boolean', default: false },
     busy: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
   },
 })
 const chosen = positionals.length === 0 ? Object.keys(benches) : positionals
 const unknown = chosen.filter((name) => !(name in benches))
 const runs = values.runs === undefined ? null : Number(values.runs)
 if (unknown.length > 0 || (runs !== null && !(Number.isInteger(runs) && runs > 0))) {
-  console.error(`Usage: npm run bench [-- ${Object.keys(benches).join(' | ')} …] [--runs N] [--busy] [--write]`)
+  console.error(
+    `Usage: npm run bench [-- ${Object.keys(benches).join(' | ')} …] [--runs N] [--busy] [--quick] [--write]`,
+  )
   process.exit(2)
 }
 
@@ -62,7 +66,12 @@ for (const name of chosen) {
   console.error(`\n# ${name}`)
   try {
     rows.push(
-      ...((await benches[name]?.({ runs, busy: values.busy, note: (line) => console.error(`  ${line}`) })) ?? []),
+      ...((await benches[name]?.({
+        runs,
+        busy: values.busy,
+        quick: values.quick,
+        note: (line) => console.error(`  ${line}`),
+      })) ?? []),
     )
   } catch (error) {
     process.exitCode = 1

@@ -17,6 +17,8 @@ export interface BenchOptions {
   runs: number | null
   /** The machine is always busy: do not wait until it is idle. */
   busy: boolean
+  /** A short form of the row, to see that it works: its figures mean little. Rows without one ignore it. */
+  quick: boolean
   /** Prints a line about progress or results, for people. */
   note: (line: string) => void
 }
