@@ -178,7 +178,7 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/jobMonitor.ts',
     find: 'if (alarm === null || alarm > due) await this.scheduleAlarm(due)',
     replaceWith: 'await this.scheduleAlarm(due)',
-    from: 2200,
+    from: 2000,
     seeds: 300,
     finds: /I1 .*starting/,
   },
