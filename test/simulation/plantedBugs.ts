@@ -327,6 +327,7 @@ export const PLANTED: readonly Planted[] = [
     find: `if (attemptState === 'current' && this.currentAttempt.state)
       await this.commitRunner.storeRecord(`,
     replaceWith: `if (this.currentAttempt.state) await this.commitRunner.storeRecord(`,
+    from: 500,
     seeds: 300,
     finds: /I8/,
   },
@@ -541,8 +542,8 @@ export const PLANTED: readonly Planted[] = [
     file: monitor,
     find: `if (!this.currentAttempt.isActive || now < (this.currentAttempt.state?.heldUntil ?? 0)) return`,
     replaceWith: '',
-    from: 400,
-    seeds: 300,
+    from: 8000,
+    seeds: 200,
     finds: /I4|I8 .*keeps mark/,
   },
   {
