@@ -1,5 +1,5 @@
-// In charge of: what the tasks of a divided film cost: measured CPU times, and the assumptions with which they become the
-// durations of tasks of a film.
+// In charge of: what the tasks of a divided film cost: CPU times of a shorter job, and the assumptions with which they become
+// the durations of tasks of a film.
 // Not in charge of: replaying them (test/simulation/replay.ts).
 import type { PartCost, TaskCosts } from '../../test/simulation/measuredTranscoder.ts'
 import { Random } from '../../test/support/seededRandom.ts'
@@ -7,7 +7,8 @@ import { Random } from '../../test/support/seededRandom.ts'
 /**
  * CPU seconds of the transcoder and its ffmpeg for 31 chunks of 10 s, one after the other, of a 1080p film in four rungs
  * (1080p 5000, 720p 2800, 480p 1400, 360p 800 kbps, h.264, qvbr), HLS and DASH. It was put together from seven clips, live
- * action, animation, broadcast and captions, at different crops. Each includes the start of its task.
+ * action, animation, broadcast and captions, at different crops. Each includes the start of its task. Only their sum was
+ * measured: the CPU time of the service was read every 5 s, and divided where it grew least, where one task follows another.
  */
 const CHUNK_CPU = [
   [20.17, 22.49, 6.52, 18.12, 18.96, 14.96, 21.65, 20.63],
@@ -16,9 +17,10 @@ const CHUNK_CPU = [
   [20.63, 21.74, 7.42, 14.78, 19.68, 14.79, 24.11],
 ].flat()
 const MEASURED_SECONDS = 10
-/** Of the same job: its first attempt without samples; the rest (stereo AAC of 330 s); its last attempt (34 parts). */
+/** Of the same job, found alike: its first attempt without samples; the rest (stereo AAC of 330 s). */
 const SURVEY_CPU = 3.6
 const REST_CPU = { seconds: 330, cpu: 8.4 }
+/** Assumed: the last attempt took about a second for 34 parts. */
 const ASSEMBLY_CPU = { fixed: 1, ofPart: 0.015 }
 
 const CORES = 4
