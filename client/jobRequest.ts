@@ -82,7 +82,7 @@ export interface JobRequest {
   program_number?: number | string | null | undefined
   /** Number of errors in the source (damaged packets, concealed frames, filled audio gaps) up to which the job succeeds, with warnings. With more, it ends early with too_many_source_errors. Absent = no limit. Must be a whole number from 0 to 1000000. */
   max_source_errors?: number | string | null | undefined
-  /** The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 or absent = one task. Must be a number from 10 to 600, or 0 (seconds). */
+  /** The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time. Must be a number from 10 to 600, or 0 (seconds). */
   max_chunk_seconds?: number | string | null | undefined
   /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be an http or https address of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined

@@ -84,9 +84,10 @@ const advice: Readonly<Record<string, string>> = {
   disk_full: 'Run the job again. If it fails again, request fewer renditions per job.',
   no_progress: 'Run the job again. If it stalls again, upload the file instead of giving its address.',
   deadline_exceeded: 'Use a shorter source, fewer renditions, or the faster quality "good".',
-  too_long_for_one_attempt: 'Use a shorter source, fewer renditions, or the faster quality "good".',
+  too_long_for_one_attempt:
+    'Let the job be divided (longest chunk empty), or use a shorter source, fewer renditions, or the faster quality "good".',
   attempts_exhausted: 'Run the job again. If it fails again, report it with the job ID.',
-  build_unavailable: 'Run the job again.',
+  build_unavailable: 'Run the job again. The transcoders were updated while its parts were made.',
   protocol_mismatch: 'The service is being updated. Run the job again in a few minutes.',
   task_refused: 'Report this with the job ID: it is a fault of the service.',
   internal: 'Try again. If it fails again, report it with the job ID: it is a fault of the service.',
