@@ -374,11 +374,11 @@ export class Service {
     if ((await this.#monitor(program, id).heartbeat(attempt, post)) !== 'continue') return null
     await this.code.partRecords.store(program.env, jobOf(id), part.part, attempt, record)
     const result = await this.#apply(program, id, { type: 'delivered', attempt })
-    if (result.ok) return 'ok'
+    const isCurrent = result.ok || result.refusal === 'same'
     const main = await this.code.tasks.findTask(program.env.DB, part.main ?? id)
-    const isNeeded = result.refusal === 'same' && main !== null && !terminal[main.state]
-    if (!isNeeded) await this.code.partRecords.remove(program.env, jobOf(id), part.part, attempt)
-    return result.refusal === 'same' ? 'ok' : null
+    if (!isCurrent || main === null || terminal[main.state])
+      await this.code.partRecords.remove(program.env, jobOf(id), part.part, attempt)
+    return isCurrent ? 'ok' : null
   }
 
   /** missing = the part is not stored. */

@@ -117,13 +117,12 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   await addWarnings(c.env, jobId, warnings)
   const used = { cpuSeconds: progress.cpu_seconds, bytesRead: progress.bytes_read }
   const result = await applyEvent(c.env, { id, jobId }, { type: 'delivered', attempt }, used)
-  if (!result.ok) {
-    // A repeated request may have stored the record after the job had ended, and its records were removed.
-    const main = await findTask(c.env.DB, part.main ?? id)
-    const isNeeded = result.refusal === 'same' && main !== null && !terminal[main.state]
-    if (!isNeeded) await partRecords.remove(c.env, jobId, part.part, attempt)
-    if (result.refusal !== 'same') throw staleAttempt()
-  }
+  const isCurrent = result.ok || result.refusal === 'same'
+  // The job may have ended before the record was stored, and its records were removed: its parts hear of it later, and a
+  // request may be repeated.
+  const main = await findTask(c.env.DB, part.main ?? id)
+  if (!isCurrent || main === null || terminal[main.state]) await partRecords.remove(c.env, jobId, part.part, attempt)
+  if (!isCurrent) throw staleAttempt()
   return stored()
 }
 

@@ -32,7 +32,7 @@ export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
   const { readable, writable } = new FixedLengthStream(length)
   const sent = c.req.raw.body!.pipeTo(writable)
   await Promise.all([sent, c.env.BUCKET.put(keyOf(jobId, name), readable)])
-  // The job may have ended meanwhile, and its objects may be removed: parts end in the same transaction as their job.
+  // The job may have ended meanwhile, and its objects were removed: its parts hear of it later.
   if (!(await isNeeded(c.env.DB, id, attempt))) {
     await c.env.BUCKET.delete(keyOf(jobId, name))
     throw staleAttempt()
@@ -43,10 +43,10 @@ export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
 async function isNeeded(db: D1Database, id: string, attempt: number): Promise<boolean> {
   const part = await findTask(db, id)
   if (part?.main == null || part.attempt !== attempt) return false
-  if (!terminal[part.state]) return true
-  // A repeated request of a part that was delivered.
   const main = await findTask(db, part.main)
-  return part.state === 'completed' && main !== null && !terminal[main.state]
+  if (main === null || terminal[main.state]) return false
+  // Of a part that was delivered, a request may be repeated.
+  return part.state === 'completed' || !terminal[part.state]
 }
 
 /** `GET` and `HEAD /task/:id/work/<name>`, with one Range, of any attempt at the same job. @throws RequestError */
