@@ -175,7 +175,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   video_pid: 'Empty = 256.',
   audio_pid: 'Of the first track; others follow. Empty = the PID after the video PID.',
   program_number: 'Of a transport stream. Empty = the first with video.',
-  max_chunk_seconds: 'Several transcoders encode chunks of this length. Empty = by the predicted time, 0 = one transcoder.',
+  max_chunk_seconds:
+    'Several transcoders encode chunks of this length. Empty = by the predicted time, 0 = one transcoder.',
   max_source_errors: 'More of them end the job. Empty = any number.',
   ts_mode_input_audio_source_stream_count: 'In a transport stream.',
   webhook_url: 'Receives a signed request when the job ends.',
