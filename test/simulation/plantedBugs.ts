@@ -502,7 +502,7 @@ export const PLANTED: readonly Planted[] = [
     find: `(event.type === 'delivered' && lifecycle.kind === 'part' && lifecycle.state === 'completed') ||`,
     replaceWith: '',
     seeds: 1000,
-    finds: /I19 .*record/,
+    finds: /I19 .*(record|not stored)/,
   },
   {
     name: 'what a part stored is removed before its job is committed',
@@ -525,7 +525,7 @@ export const PLANTED: readonly Planted[] = [
     file: monitor,
     find: `const below = isUsed ? task.attempt : null`,
     replaceWith: `const below = isUsed ? (isMain ? task.attempt : 0) : null`,
-    from: 1800,
+    from: 1500,
     seeds: 300,
     finds: /I8 .*left|I19 .*are stored/,
   },
