@@ -147,6 +147,9 @@ const warning = z.object({
   message: z.string().check(z.maxLength(2000)),
 })
 
+/** Of the progress of a divided job, what its parts fill. The rest is that of the attempt that puts them together. */
+export const PARTS_SHARE = 0.95
+
 /** Of the attempts at parts: 300 of one job report to one Durable Object. */
 export const PART_HEARTBEAT_MS = 5000
 

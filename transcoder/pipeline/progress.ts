@@ -21,6 +21,8 @@ const ASSUMED_RATE = 5e6
 export class ProgressTracker {
   #phase: ProgressPost['phase'] = 'starting'
   #fraction = 0
+  /** What earlier attempts at the job did of it. */
+  #before = 0
   #speed: number | null = null
   #encodeStarted: number | null = null
   #encodeSeconds = 0
@@ -45,6 +47,11 @@ export class ProgressTracker {
   setPhase(phase: ProgressPost['phase']): void {
     if (phase === 'transcoding' || phase === 'analyzing') this.#encodeStarted ??= this.#now()
     this.#phase = phase
+  }
+
+  /** The work that follows is the last part of the job's: `share`, from 0 to 1, was done by earlier attempts. */
+  startAt(share: number): void {
+    this.#before = share
   }
 
   onEncoderProgress(report: EncoderProgress): void {
@@ -76,12 +83,12 @@ export class ProgressTracker {
    * progress for a while.
    */
   remainingSeconds(): number | null {
-    const { transcoded, eta_seconds: overall, bytes_produced: produced, transfer_seconds: sending } = this.snapshot()
+    const { eta_seconds: overall, bytes_produced: produced, transfer_seconds: sending } = this.snapshot()
     if (overall === null) return null
-    const current = transcoded === 1 ? 0 : this.#recentRemainingSeconds()
+    const current = this.#fraction === 1 ? 0 : this.#recentRemainingSeconds()
     if (current === null) return null
     const rate = this.#stored > 0 && sending > 0 ? this.#stored / sending : ASSUMED_RATE
-    return Math.max(overall, current, (produced / transcoded - this.#stored) / rate)
+    return Math.max(overall, current, (produced / this.#fraction - this.#stored) / rate)
   }
 
   /** 0 = no estimate yet; the estimate over the whole encode is used. */
@@ -101,7 +108,7 @@ export class ProgressTracker {
     const started = this.#fraction > 0.005
     return {
       phase: this.#phase,
-      transcoded: this.#fraction,
+      transcoded: this.#before + (1 - this.#before) * this.#fraction,
       transcode_seconds: seconds,
       speed: this.#speed,
       bytes_produced: Math.max(this.#produced, this.#stored),

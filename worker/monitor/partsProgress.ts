@@ -1,6 +1,6 @@
 // In charge of: the progress of a divided job, from the reports of its parts.
 // Not in charge of: that it never decreases (progressSnapshot.ts), the reports of one attempt (jobMonitor.ts).
-import type { ProgressPost } from '#contract/task/protocol.ts'
+import { PARTS_SHARE, type ProgressPost } from '#contract/task/protocol.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
 import { listPartStates } from '../db/parts.ts'
 import type { TaskRow } from '../db/tasks.ts'
@@ -36,7 +36,7 @@ export class PartsProgress {
     // Of the parts that are there now.
     const done = Math.min(1, (sum(reports.map((each) => each.transcoded)) + silent) / (main.parts - first))
     const surveyed = main.survey_parts > 0 ? SURVEY_SHARE : 0
-    const transcoded = isSurvey ? done * surveyed : surveyed + done * (1 - surveyed)
+    const transcoded = PARTS_SHARE * (isSurvey ? done * surveyed : surveyed + done * (1 - surveyed))
     // The survey tells how fast all parts together are, but not before some of it is done.
     const share = isSurvey ? transcoded : done
     const speeds = active.flatMap(({ speed }) => speed ?? [])

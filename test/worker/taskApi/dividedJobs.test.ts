@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { BUILD_HEADER, type TaskDescription } from '#contract/task/protocol.ts'
+import { BUILD_HEADER, PARTS_SHARE, type TaskDescription } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId, taskIdOf } from '#contract/taskId.ts'
 import { findJobByJobId } from '../../../worker/db/jobs.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
@@ -118,7 +118,7 @@ test('a divided job: parts get the plan and each other’s records, and the last
   const half = { ...noProgress, transcoded: 0.5 }
   // Its memory was lost after the first part was delivered.
   const whole = await new PartsProgress().update(env.DB, row!, 2, half, Date.now())
-  expect(whole.transcoded).toBeCloseTo((1 + 0.5) / PARTS)
+  expect(whole.transcoded).toBeCloseTo((PARTS_SHARE * (1 + 0.5)) / PARTS)
   const rest = await startNextAttempt()
   expect(rest.part).toBe(1)
   await storeSegment(rest)
@@ -187,11 +187,11 @@ test('progress of parts is the progress of the job, and never decreases', async 
   const events = await followProgress(id)
   advanceClock(20_000)
   await last.heartbeat({ transcoded: 0.9 })
-  await chunk.heartbeat({ transcoded: 0.6 })
+  await chunk.heartbeat({ transcoded: 0.68 })
   await expect.poll(percent).toBe(50)
-  // Half of the work took 20 s.
+  // Half of the work of parts took 20 s.
   const { eta_seconds: left } = await readStatus(id)
-  expect(left).toBeGreaterThanOrEqual(20)
+  expect(left).toBeGreaterThanOrEqual(15)
   expect(left).toBeLessThan(60)
   expect(await events()).toMatchObject({ phase: 'transcoding', attempt: 1, tcode_progress: '50' })
   // The lost part begins anew.

@@ -2,7 +2,7 @@
 // and a loss and a cancel in the first.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import type { TaskDescription } from '#contract/task/protocol.ts'
+import { PARTS_SHARE, type TaskDescription } from '#contract/task/protocol.ts'
 import { taskIdOf } from '#contract/taskId.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
@@ -79,7 +79,7 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   const half = { ...noProgress, transcoded: 0.5 }
   // The survey is a sixteenth of the work, and half a chunk of three parts the sixth of the rest.
   const whole = await new PartsProgress().update(env.DB, row!, SURVEYS + 2, half, Date.now())
-  expect(whole.transcoded).toBeCloseTo(1 / 16 + (15 / 16) * (0.5 / PARTS))
+  expect(whole.transcoded).toBeCloseTo(PARTS_SHARE * (1 / 16 + (15 / 16) * (0.5 / PARTS)))
   expect((await readStatus(id)).chunks).toEqual({ total: PARTS, completed: 0, running: 2, map: 'rr.' })
   await Promise.all(chunks.map((chunk) => chunk.deliver()))
   const rest = await startNextAttempt()

@@ -2,7 +2,7 @@
 // encodes nothing.
 // Not in charge of: outputs that are copied from what parts encoded (copyParts.ts), merging the records (division/assembleParts.ts), the manifests (segmenter/finishPackage.ts).
 import { mergeWarnings } from '#contract/job/findings.ts'
-import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
+import { PARTS_SHARE, type FinishPost, type TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { damageWarnings, tooManyErrors } from '../../analysis/damage/damageReport.ts'
 import type { Attempt } from '../../attempt.ts'
@@ -32,6 +32,7 @@ export async function assembleJob(
 ): Promise<FinishPost> {
   const { taskClient, engine, progress, controller } = attempt
   progress.setPhase('packaging')
+  progress.startAt(PARTS_SHARE)
   await headStart.end()
   const spec = specOf(task)
   const plan = dividedPlan(task)

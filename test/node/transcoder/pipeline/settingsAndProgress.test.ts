@@ -87,6 +87,16 @@ describe('progress', () => {
   })
 })
 
+test('the attempt that puts parts together goes on where they ended', () => {
+  const progress = new ProgressTracker(() => ({ bytesStored: 0, transferSeconds: 0 }))
+  progress.startAt(0.9)
+  expect(progress.snapshot().transcoded).toBe(0.9)
+  progress.onEncoderProgress({ fraction: 0.5, speed: null })
+  expect(progress.snapshot().transcoded).toBeCloseTo(0.95)
+  progress.onEncodeEnd()
+  expect(progress.snapshot().transcoded).toBe(1)
+})
+
 describe('the remaining time of an attempt', () => {
   function open() {
     const world = { now: 0, stored: 0, sending: 0 }
