@@ -86,7 +86,7 @@ export function describeTask(options: TaskOptions): TaskDescription {
   if (!validation.ok) throw new Error(JSON.stringify(validation.problems))
   return {
     protocol: TASK_PROTOCOL,
-    task_id: 't-1',
+    task_id: 't-0',
     job_id: 'j-1',
     attempt: 1,
     kind: 'transcode',

@@ -190,7 +190,7 @@ test('a second signal gives back at once what would have finished', async () => 
 test('cancel over HTTP ends the run, and the next task is accepted', async () => {
   const running = await start()
   await startTask(running)
-  await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-1', attempt: 1 }) })
+  await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-0', attempt: 1 }) })
   taskApi.source = { bytes: await makeSourceClip(fixtures, 2) }
   taskApi.storedPlan = null
   taskApi.task = { ...taskApi.task!, attempt: 2 }
@@ -232,7 +232,7 @@ describe('before ffmpeg has said what it can do', () => {
     taskApi.task = describeTask({ container: 'mp4' })
     expect((await run(running.url)).status).toBe(202)
     await taskApi.waitFor(() => taskApi.beats.some((beat) => beat.phase === 'starting'))
-    expect(await health()).toMatchObject({ state: 'busy', task_id: 't-1', ffmpeg: null })
+    expect(await health()).toMatchObject({ state: 'busy', task_id: 't-0', ffmpeg: null })
     expect(running.lines.filter((line) => line['transcoder'] === 'ready')).toEqual([])
     await ffmpeg.release()
     await taskApi.waitFor(() => taskApi.finished !== null)
@@ -245,7 +245,7 @@ describe('before ffmpeg has said what it can do', () => {
     const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
     expect((await run(running.url)).status).toBe(202)
     await taskApi.waitFor(() => taskApi.beats.length > 0)
-    await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-1', attempt: 1 }) })
+    await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-0', attempt: 1 }) })
     await taskApi.waitFor(() => taskApi.fails.length > 0)
     expect(taskApi.fails).toMatchObject([{ reason: 'cancelled' }])
     await ffmpeg.release()
