@@ -2,7 +2,7 @@
 // plan that copies what the parts encoded into the outputs.
 // Not in charge of: the video of chunks (encodedSegments.ts), reading what is stored (transcoder/division/workObjects.ts).
 import { segmentForms } from '../forms.ts'
-import type { StoredTrack } from '../model/divisionPlan.ts'
+import type { StoredTrack } from '../model/plan.ts'
 import type { AudioFilePlan, AudioPlan, Plan, RenditionPlan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 import { isCopiedFromParts } from './encodedSegments.ts'

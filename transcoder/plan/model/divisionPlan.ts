@@ -1,7 +1,5 @@
-// In charge of: how a job is divided into parts, what one part makes, and which streams are copied into files later.
+// In charge of: how a job is divided into parts, and what one part makes.
 // Not in charge of: choosing it (plan/division/), the plan of one part (plan/division/partPlan.ts).
-import type { VideoCodec } from '#contract/codecs.ts'
-import type { AudioPlan } from './plan.ts'
 
 /**
  * The parts of a divided job. A chunk is a range of the output's video, of whole segments, which one task encodes for all
@@ -31,18 +29,6 @@ export interface SourceVersion {
   size: number | null
   /** As the server or store states it; null = it does not. */
   etag: string | null
-}
-
-/** The inputs of the attempt that copies what the parts encoded: each video, then each track of audio. */
-export interface StoredStreams {
-  videos: VideoCodec[]
-  tracks: StoredTrack[]
-}
-
-/** `trimmed`: it has lost as many samples as the encoder adds, for segments without edit lists. */
-export interface StoredTrack {
-  audio: AudioPlan
-  trimmed: boolean
 }
 
 /** What one part makes. Derived from the plan (plan/division/partPlan.ts), never stored. */

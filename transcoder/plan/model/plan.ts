@@ -2,13 +2,13 @@
 // Not in charge of: making them (planJob.ts), writing the arguments (ffmpegArgs.ts), running the plan
 // (transcoder/pipeline/runTask.ts).
 import type { CaptionFormat, Channel608 } from '#contract/captions.ts'
-import type { AudioCodec } from '#contract/codecs.ts'
+import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
 import type { AnimatedPreviewSpec, StillsSpec, TsServiceSpec, WaveformSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
-import type { DivisionPlan, PartPlan, StoredStreams } from './divisionPlan.ts'
+import type { DivisionPlan, PartPlan } from './divisionPlan.ts'
 import type { JoinPlan, PieceVideoPlan } from './joinPlan.ts'
 import type { CutPlan, SourceReadingPlan } from './sourceReadingPlan.ts'
 import type { FieldPlan, SourceVideo, VideoPlan } from './videoPlan.ts'
@@ -384,4 +384,16 @@ export interface Plan extends SourceReadingPlan {
   /** null = none. Missing in the plan of an earlier version. */
   extracts?: ExtractsPlan | null | undefined
   warnings: Warning[]
+}
+
+/** The inputs of the attempt that copies what the parts encoded: each video, then each track of audio. */
+export interface StoredStreams {
+  videos: VideoCodec[]
+  tracks: StoredTrack[]
+}
+
+/** `trimmed`: it has lost as many samples as the encoder adds, for segments without edit lists. */
+export interface StoredTrack {
+  audio: AudioPlan
+  trimmed: boolean
 }
