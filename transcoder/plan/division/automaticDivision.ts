@@ -4,6 +4,7 @@ import { CHUNK_SECONDS } from '#contract/limits.ts'
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
+import { encodedSegments } from './encodedSegments.ts'
 import { sampledSeconds } from './samplingCost.ts'
 
 export interface AutomaticDivision {
@@ -32,8 +33,8 @@ export function automaticChunkSeconds(
   const predicted = predictTime(plan, media, vcpus)
   if (seconds === null || seconds === 0 || predicted === null) return null
   const perSecond = predicted.wall.likely / seconds
-  // Samples are the work of one task, before the chunks: a video that would be encoded for them anyway saves nothing.
-  const saved = predicted.wall.likely - sampledSeconds(plan, seconds) * perSecond
+  // Samples are encoded before the chunks: a video that would be encoded for them anyway saves nothing.
+  const saved = predicted.wall.likely - sampledSeconds(encodedSegments(plan), seconds) * perSecond
   if (saved <= aboveSeconds) return null
   const longest = Math.min(ENCODING_SECONDS / perSecond, seconds / LEAST_CHUNKS)
   return Math.min(CHUNK_SECONDS.maximum, Math.max(LEAST_SECONDS, longest))

@@ -43,6 +43,13 @@ const lasting = (seconds: number, video: Partial<VideoStream> = {}, change: Part
     { durationSeconds: seconds, audio: [audioStream({ durationSeconds: seconds })], ...change },
   )
 
+/** Chunks; of single files, too. */
+function decideParts(spec: JobSpec, media: MediaInfo, change: Partial<AutomaticDivision> = {}): number {
+  const automatic = { ...AUTOMATIC, ...change }
+  const abilities = { seekable: true, maxParts: MAX_JOB_PARTS, automatic }
+  return withDivision(spec, planJob(spec, media), media, abilities).division?.chunks.length ?? 1
+}
+
 function decide(spec: JobSpec, media: MediaInfo, change: Partial<AutomaticDivision> = {}) {
   const plan = planJob(spec, media)
   const automatic = { ...AUTOMATIC, ...change }
@@ -127,6 +134,16 @@ describe('what is saved decides', () => {
     expect(vbr!.likely).toBeGreaterThan(900)
     expect(vbr!.chunks).toBe(1)
     expect(qvbr!.chunks).toBe(5)
+  })
+
+  test('so do those of a short file, whose chunks have segments of their own', () => {
+    const heavy = lasting(150, { width: 3840, height: 2160, frameRate: { num: 60, den: 1 } })
+    const [vbr, qvbr] = (['vbr', 'qvbr'] as const).map((mode) => {
+      const video = ofMode(mode).map((profile, index) => ({ ...profile, output: `${index}.mp4` }))
+      return decideParts(jobSpec({ quality: 'best', gopSeconds: 2, video }), heavy, { vcpus: 1 })
+    })
+    expect(vbr).toBe(1)
+    expect(qvbr).toBeGreaterThan(1)
   })
 
   test('the threshold is the operator’s, and 0 of the client is stronger', () => {
