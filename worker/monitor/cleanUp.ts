@@ -54,8 +54,12 @@ export async function cleanUpParts(
         },
       ),
   )
-  if (own !== null || !open.some((isOpen) => isOpen)) return own
+  if (own !== null || begun.length === 0) return own
   const { since, pass, tries } = over ?? { since: Date.now(), pass: 'end', tries: 0 }
+  if (!open.some((isOpen) => isOpen)) {
+    // A request of a part may still be storing its record, or an object for the attempt that puts the parts together.
+    return pass === 'late' ? null : { over: { since, pass: 'late', tries: 0 }, at: since + LATE_PASS_DELAY_MS }
+  }
   if (Date.now() >= since + CLEANUP_TIMEOUT_MS) return null
   log.info('parts are being removed', { job: jobId, parts: open.filter((isOpen) => isOpen).length })
   return { over: { since, pass, tries }, at: Date.now() + PARTS_CHECK_MS }

@@ -264,6 +264,15 @@ test('a cancelled job ends its parts: the slots are free, and nothing is left', 
   expect(await stored(main.job)).toEqual([])
 })
 
+test('what a request of a part stores after the removal, before it is lost itself, is removed as well', async () => {
+  const { id, main } = await startDivided()
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  await runDurableObjectAlarm(jobMonitor(env, main.job))
+  await env.BUCKET.put(`work/${main.job}/part-0-1.json`, '{}')
+  await cleanUp(main.job)
+  expect(await stored(main.job)).toEqual([])
+})
+
 test('a part that fails for good fails its job, and nothing is left', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts
