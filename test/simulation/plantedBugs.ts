@@ -250,6 +250,7 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/commitRunner.ts',
     find: 'await Promise.allSettled(this.#pendingRecords)',
     replaceWith: '',
+    from: 1200,
     seeds: 500,
     finds: /I8/,
   },

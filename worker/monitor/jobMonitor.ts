@@ -42,6 +42,8 @@ export class JobMonitor extends DurableObject<Env> {
   private divided: { row: TaskRow; readAt: number } | null = null
   /** Nothing of the job remains to be removed. */
   private isDeleted = false
+  /** The removal that runs. */
+  private removal = Promise.resolve()
   readonly listeners = new EventStream()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -226,7 +228,14 @@ export class JobMonitor extends DurableObject<Env> {
     await this.removeRemains(false)
   }
 
-  private async removeRemains(includesParts: boolean): Promise<void> {
+  /** One removal at a time: another one would store how far it has come after the first has deleted everything. */
+  private removeRemains(includesParts: boolean): Promise<void> {
+    const removal = this.removal.then(() => this.removeBatch(includesParts))
+    this.removal = removal.catch(() => undefined)
+    return removal
+  }
+
+  private async removeBatch(includesParts: boolean): Promise<void> {
     const task = this.currentAttempt.state ? await findTask(this.env.DB, this.currentAttempt.state.task) : null
     const main = task?.main == null ? task : await findTask(this.env.DB, task.main)
     // What a part stored belongs to its job: it stays until the job has ended.
@@ -250,8 +259,7 @@ export class JobMonitor extends DurableObject<Env> {
     const mayHaveParts = isMain && ((task?.parts ?? 0) > 0 || (task?.attempt ?? 0) > 1)
     const partsLater = { over: own?.over ?? state.over!, at: Date.now() }
     const remaining = !mayHaveParts ? own : includesParts ? await cleanUpParts(this.env, state, own) : partsLater
-    // Another request may have come to the end meanwhile: what it deleted is not stored again.
-    if (!remaining || this.isDeleted) return this.deleteState()
+    if (!remaining) return this.deleteState()
     await this.currentAttempt.save({ ...state, over: remaining.over })
     await this.ctx.storage.setAlarm(remaining.at)
   }
