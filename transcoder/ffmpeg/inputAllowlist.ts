@@ -92,10 +92,10 @@ export function httpInputFlags(): string[] {
 }
 
 /**
- * Also before an http input of which small pieces are wanted: gaps larger than twice this size are skipped. By default it
- * is the receive buffer of the connection, which may be megabytes.
+ * Also before an http input of which some ranges cost nothing to read (source/skippedBytes.ts): gaps below a gigabyte are
+ * read. By default ffmpeg opens a connection behind most of them, and each requests more than it wants.
  */
-export const SKIPPING_FLAGS: readonly string[] = ['-short_seek_size', '32768']
+export const READ_THROUGH_FLAGS: readonly string[] = ['-short_seek_size', '1073741824']
 
 /** Before a local file given as a `file:` URL. */
 export function fileInputFlags(): string[] {

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Attempt } from '../attempt.ts'
 import { requireExpectedDuration } from '../analysis/durationCheck.ts'
-import { skipsVideo } from '../analysis/expectedBytes.ts'
 import { lookAtEnd } from '../analysis/damage/decodeTail.ts'
 import type { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage } from '../analysis/damage/damageReport.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TsMeter } from '../formats/metering/tsMeter.ts'
-import { inputFlags, SKIPPING_FLAGS } from '../ffmpeg/inputAllowlist.ts'
+import { inputFlags, READ_THROUGH_FLAGS } from '../ffmpeg/inputAllowlist.ts'
+import { skipsVideo } from '../analysis/expectedBytes.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
@@ -270,7 +270,7 @@ function spawnFfmpeg(
   const args = ffmpegArgs(plan, {
     joined: Array.from({ length: pipeFeed?.count ?? 0 }, (_, index) => `pipe:${firstInput + index}`),
     input: loopback.url,
-    inputFlags: [...inputFlags(loopback.url), ...(skipsVideo(plan) ? SKIPPING_FLAGS : [])],
+    inputFlags: [...inputFlags(loopback.url), ...(skipsVideo(plan) ? READ_THROUGH_FLAGS : [])],
     seekable,
     // Transport streams go through pipes: this process multiplexes them and writes the files.
     outputs: [

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { ExpectedBytes } from './expectedBytes.ts'
+import type { SkippedBytes } from './skippedBytes.ts'
 import type { ByteRange } from './rangeResponse.ts'
 import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
 
@@ -121,8 +122,13 @@ export class LoopbackServer {
   }
 
   /** See SourceReader.expect. A source that was brought to this disk is read as it is. */
-  expect(expected: ExpectedBytes | null, options: { inBlocks: boolean }): void {
-    if (!this.#isCopied) this.#reader.expect(expected, options)
+  expect(expected: ExpectedBytes | null): void {
+    if (!this.#isCopied) this.#reader.expect(expected)
+  }
+
+  /** See SourceReader.skip. */
+  skip(bytes: SkippedBytes): void {
+    if (!this.#isCopied) this.#reader.skip(bytes)
   }
 
   /** The whole source, for use in this process. */

@@ -20,7 +20,9 @@ import {
   type RangeResponse,
   type SourceInfo,
 } from './rangeResponse.ts'
-import { ExpectedBlocks, type ExpectedBytes } from './expectedBytes.ts'
+import { BlockBuffer } from './blockBuffer.ts'
+import type { ExpectedBytes } from './expectedBytes.ts'
+import type { SkippedBytes } from './skippedBytes.ts'
 import { MinimumRate, type MinimumRateOptions } from './minimumRate.ts'
 import { ReadCache } from './readCache.ts'
 
@@ -69,9 +71,16 @@ const UNEXPECTED_BYTES = 64 * 1024
 const AFTER_EXPECTED_MS = 1000
 /** The same where a reader seeks or probes: it ends after a few hundred kilobytes. */
 const UNEXPECTED_MS = 50
+/** A reader that goes on after so many waits wants it all. */
+const MOST_WAITS = 6
 
 /** Enough for a byte order mark and `#EXTM3U`. */
 const HEAD_BYTES = 16
+
+interface Skipping {
+  bytes: SkippedBytes
+  between: BlockBuffer
+}
 
 export class SourceReader {
   readonly #fetchRange: FetchRange
@@ -92,7 +101,7 @@ export class SourceReader {
   #failure: Error | null = null
   #retryState: RetryState
   #expected: ExpectedBytes | null = null
-  #blocks: ExpectedBlocks | null = null
+  #skipping: Skipping | null = null
 
   constructor(
     input: FetchRange,
@@ -194,7 +203,7 @@ export class SourceReader {
   /** Bytes `first` to `last`, inclusive; a source without ranges is always read from 0 to its end. */
   async *read(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = await this.open()
-    if (facts.ranges && range !== null) yield* this.#readRanges(facts, range, signal, this.#blocks)
+    if (facts.ranges && range !== null) yield* this.#readRanges(facts, range, signal, this.#skipping)
     else yield* this.#readWhole(facts, signal)
   }
 
@@ -205,12 +214,15 @@ export class SourceReader {
 
   /**
    * From now on nothing else is read ahead; all of the source can be read. With an empty list, readers want a little
-   * here and there; null = all of the source. `inBlocks`: the ranges are many, and small, with gaps that readers skip.
+   * here and there; null = all of the source.
    */
-  expect(expected: ExpectedBytes | null, { inBlocks }: { inBlocks: boolean }): void {
+  expect(expected: ExpectedBytes | null): void {
     this.#expected = expected
-    const fetch = (range: ByteRange): Promise<Uint8Array> => this.#readBlock(range)
-    this.#blocks = inBlocks && expected !== null ? new ExpectedBlocks(expected, fetch) : null
+  }
+
+  /** From now on readers get zeros for these bytes, and they are not requested. What lies between them is small, and many. */
+  skip(bytes: SkippedBytes): void {
+    this.#skipping = { bytes, between: new BlockBuffer(bytes.between, (range) => this.#readBlock(range)) }
   }
 
   async #readBlock(range: ByteRange): Promise<Uint8Array> {
@@ -231,12 +243,13 @@ export class SourceReader {
     info: SourceInfo,
     range: ByteRange,
     signal: AbortSignal,
-    blocks: ExpectedBlocks | null,
+    skipped: Skipping | null,
   ): AsyncGenerator<Uint8Array> {
     let at = range.first
     let size = this.#firstBytes
     let unexpectedSize = UNEXPECTED_BYTES
     let hasReadExpected = false
+    let waits = 0
     let span: ByteRange = { first: at, last: at - 1 }
     let ahead: { first: number; delivery: Promise<RangeResponse> } | null = null
     const begin = (first: number, last: number): Promise<RangeResponse> => {
@@ -250,9 +263,12 @@ export class SourceReader {
         range.last,
         (Math.floor(first / size) + 1) * size - 1,
         this.#expected?.lastFrom(first) ?? Number.POSITIVE_INFINITY,
+        (skipped?.bytes.nextFrom(first) ?? Number.POSITIVE_INFINITY) - 1,
       ),
     })
     const isExpected = (first: number): boolean => this.#expected === null || this.#expected.lastFrom(first) !== null
+    const isRead = (first: number): boolean =>
+      isExpected(first) && (skipped === null || skipped.bytes.nextFrom(first) > first)
     try {
       while (at <= range.last) {
         const seen = ahead?.first === at ? at : Math.min(this.#cache?.cachedUntil(at) ?? at, range.last + 1)
@@ -265,17 +281,19 @@ export class SourceReader {
           // If the disk failed, the cache returned less than announced: the rest is requested.
           continue
         }
-        const block = await blocks?.read(at)
-        if (block != null) {
+        const wanted = range.last - at + 1
+        const known = skipped?.bytes.zerosAt(at, wanted) ?? (await skipped?.between.read(at))?.subarray(0, wanted)
+        if (known !== undefined) {
           signal.throwIfAborted()
-          const bytes = block.subarray(0, range.last - at + 1)
-          hasReadExpected = true
-          at += bytes.length
-          yield bytes
+          at += known.length
+          yield known
           continue
         }
         if (at > span.last && !isExpected(at)) {
-          if (at > range.first) await sleep(hasReadExpected ? AFTER_EXPECTED_MS : UNEXPECTED_MS, signal)
+          if (at > range.first && waits < MOST_WAITS) {
+            waits += 1
+            await sleep(hasReadExpected ? AFTER_EXPECTED_MS : UNEXPECTED_MS, signal)
+          }
           span = { first: at, last: Math.min(range.last, at + unexpectedSize - 1) }
           unexpectedSize = Math.min(2 * unexpectedSize, FIRST_READ_BYTES)
         } else if (at > span.last) {
@@ -296,7 +314,7 @@ export class SourceReader {
             // The read-ahead starts after half of the range: a reader of the first bytes only (a probe, a seek) causes
             // no second read.
             const then = Math.max(last + 1, this.#cache?.cachedUntil(last + 1) ?? 0)
-            if (ahead === null && then <= range.last && isExpected(then) && at - first > (last - first) / 2) {
+            if (ahead === null && then <= range.last && isRead(then) && at - first > (last - first) / 2) {
               const next = spanFrom(then)
               ahead = { first: next.first, delivery: this.#next(info, next, signal) }
               ahead.delivery.catch(() => undefined) // the error is thrown when this range is read

@@ -47,7 +47,7 @@ export async function makePart(
   if (index >= surveys && part === undefined)
     throw new TaskError('internal', `The plan of the job has no part ${index}.`)
   // Until it is known what the part reads: ffprobe wants the beginning.
-  attempt.loopback.expect(new ExpectedBytes([]), { inBlocks: false })
+  attempt.loopback.expect(new ExpectedBytes([]))
   const open = await openTask(attempt, task, surroundings)
   requirePlannedSource(whole, await attempt.loopback.version())
   await surroundings.headStart.end()
