@@ -118,6 +118,13 @@ export function jobId(text = ''): number {
   return Number(text)
 }
 
+/** A position in `status.chunks.map`. @throws UsageError */
+export function partPosition(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (!/^\d{1,3}$/.test(value)) throw new UsageError(`--part "${value}" is not a number from 0 to 999.`)
+  return Number(value)
+}
+
 /** @throws UsageError */
 export function connection(values: OptionValues, env: NodeJS.ProcessEnv): { address: string; key: string } {
   const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')

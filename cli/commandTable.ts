@@ -242,7 +242,9 @@ export const commandTable = {
     usage: 'ID',
     positionalCount: [1, 1],
     description: 'show the ffmpeg commands and messages of a job',
-    options: {},
+    options: {
+      part: { type: 'string', value: 'N', description: 'of a part of a divided job, counted from 0 as in its map' },
+    },
   },
   presets: {
     usage: 'list|show NAME|save NAME|delete NAME',

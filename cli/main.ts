@@ -6,7 +6,15 @@ import type { Created, JobRead, Share } from '#contract/api/answers.ts'
 import { Client } from '../client/nodeClient.ts'
 import type { CommandResult } from './commandResult.ts'
 import { archiveCommand } from './commands/archiveCommand.ts'
-import { helpRequest, connection, jobId, parse, type ParsedCommand, type OptionValues } from './arguments.ts'
+import {
+  helpRequest,
+  connection,
+  jobId,
+  parse,
+  partPosition,
+  type ParsedCommand,
+  type OptionValues,
+} from './arguments.ts'
 import { completion, SHELLS } from './completion.ts'
 import { describeJob, jobTable } from './text/describeJob.ts'
 import { doctorCommand } from './doctor/doctorCommand.ts'
@@ -116,7 +124,7 @@ async function run({ name, values, positionals }: ParsedCommand): Promise<number
     case 'share':
       return print(await shareCommand(client, jobId(positionals[0]), values, width))
     case 'log': {
-      const document = await client.log(jobId(positionals[0]))
+      const document = await client.log(jobId(positionals[0]), partPosition(values['part'] as string | undefined))
       return print({ document, text: logText(document) })
     }
     case 'presets':

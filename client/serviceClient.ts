@@ -162,9 +162,12 @@ export class ServiceClient {
     return this.#requestJson(`/api/v0/job/${id}/events`)
   }
 
-  /** The log of the transcoder: each ffmpeg command and its messages. */
-  log(id: number): Promise<JobLog> {
-    return this.#requestJson(`/api/v0/job/${id}/log`)
+  /**
+   * The log of the transcoder: each ffmpeg command and its messages. `part`: of a part of a divided job, by its position in
+   * `status.chunks.map`.
+   */
+  log(id: number, part?: number): Promise<JobLog> {
+    return this.#requestJson(`/api/v0/job/${id}/log${part === undefined ? '' : `?part=${part}`}`)
   }
 
   /** A page that plays the job's outputs without a key. @throws ServiceError `not_shareable` */

@@ -5,6 +5,7 @@ import type { JobError, Warning } from '../errors.ts'
 import type { Estimate, SourceReport } from '../task/dryRunEstimate.ts'
 import type { JobState, TaskState } from '../task/lifecycle.ts'
 import type { JobPhase, Poster, PublicOutput, PublicStatus } from './status.ts'
+import { inMapOrder } from '../task/partPositions.ts'
 import type { ProgressPost } from '../task/protocol.ts'
 
 export interface StatusFacts {
@@ -150,17 +151,16 @@ const partLetters: Readonly<Record<TaskState, string>> = {
   cancelled: 'x',
 }
 
-/** The last chunk is the first part, followed by the part that makes everything else (TaskDescription.part). */
 function chunksOf(parts: readonly TaskState[] | null): PublicStatus['chunks'] {
   if (parts === null) return null
-  const [last, rest, ...others] = parts
-  const inOrder = [...others, ...(last === undefined ? [] : [last]), ...(rest === undefined ? [] : [rest])]
   const count = (state: TaskState) => parts.filter((each) => each === state).length
   return {
     total: parts.length,
     completed: count('completed'),
     running: count('running'),
-    map: inOrder.map((state) => partLetters[state]).join(''),
+    map: inMapOrder(parts)
+      .map((state) => partLetters[state])
+      .join(''),
   }
 }
 

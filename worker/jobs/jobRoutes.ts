@@ -7,7 +7,7 @@ import * as z from 'zod/mini'
 import type { Created as CreatedAnswer, JobRead, ListedJob } from '#contract/api/answers.ts'
 import { firstInput, jobInputs, outputProvider } from '#contract/job/jobConfig.ts'
 import type { JobState } from '#contract/task/lifecycle.ts'
-import { MAX_BODY_BYTES, METADATA } from '#contract/limits.ts'
+import { MAX_BODY_BYTES, MAX_JOB_PARTS, METADATA } from '#contract/limits.ts'
 import { isMetadataName, isMetadataValue } from '#contract/job/metadata.ts'
 import { presetNameOf } from '#contract/job/builtInPresets.ts'
 import { newJobFacts, publicStatus } from '#contract/api/publicStatus.ts'
@@ -104,6 +104,11 @@ const refuseListQuery = onInvalidQuery({
 
 const createQuery = z.strictObject({ dry_run: z.optional(z.enum(['true', 'false'])) })
 const refuseCreateQuery = onInvalidQuery({ dry_run: { expects: 'true or false', allowed: ['true', 'false'] } })
+
+const logQuery = z.strictObject({ part: z.optional(z.string().check(z.regex(/^\d{1,3}$/))) })
+const refuseLogQuery = onInvalidQuery({
+  part: { expects: `a position in chunks.map, from 0 to ${MAX_JOB_PARTS - 1}`, minimum: 0, maximum: MAX_JOB_PARTS - 1 },
+})
 
 export const jobRoutes = new Hono<AppEnv>()
   .use(authenticate('jobs'))
@@ -212,7 +217,9 @@ export const jobRoutes = new Hono<AppEnv>()
 
   .get(`${jobPath}/events`, async (c) => serveEvents(c, await findOwnJob(c)))
 
-  .get(`${jobPath}/log`, async (c) => serveLog(c, await findOwnJob(c)))
+  .get(`${jobPath}/log`, zValidator('query', logQuery, refuseLogQuery), async (c) =>
+    serveLog(c, await findOwnJob(c), c.req.valid('query').part ?? null),
+  )
 
   .get(`${jobPath}/webhooks`, async (c) => listDeliveries(c, await findOwnJob(c)))
   .post(`${jobPath}/webhooks/:webhook/replay`, async (c) => replayDelivery(c, await findOwnJob(c)))

@@ -4,22 +4,38 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { JobLog } from '#contract/api/answers.ts'
 import { MAX_LOGS } from '#contract/task/reportSchemas.ts'
-import { jobLogPrefix } from '../storage/objectKeys.ts'
+import { inMapOrder } from '#contract/task/partPositions.ts'
+import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
+import { logPrefix } from '../storage/objectKeys.ts'
 import type { AppEnv } from '../http/context.ts'
+import { RequestError } from '../http/requestError.ts'
 import type { Job } from '../db/jobs.ts'
 
 /** The log of a running attempt still changes. */
 const headers = { 'cache-control': 'no-store', vary: 'Accept' }
 
-export async function serveLog(c: Context<AppEnv>, job: Job): Promise<Response> {
-  const log = await readLog(c.env, job.job_id)
+/**
+ * `part`: a position in `status.chunks.map`, from 0; null = the job's main task.
+ * @throws RequestError the job has no such part
+ */
+export async function serveLog(c: Context<AppEnv>, job: Job, part: string | null): Promise<Response> {
+  const log = await readLog(c.env, job.job_id, part === null ? MAIN_TASK : taskOfPart(job, Number(part)))
   const supports = ['application/json', 'text/plain']
   const type = accepts(c, { header: 'Accept', supports, default: 'application/json' })
   return type === 'text/plain' ? c.text(asText(log), 200, headers) : c.json(log satisfies JobLog, 200, headers)
 }
 
-async function readLog(env: Env, jobId: string): Promise<JobLog> {
-  const { objects } = await env.BUCKET.list({ prefix: jobLogPrefix(jobId), limit: 1000 })
+function taskOfPart(job: Job, part: number): number {
+  const { parts, survey_parts: first } = job
+  const numbers = Array.from({ length: Math.max(0, parts - first) }, (_, index) => partTaskNumber(first + index))
+  const number = inMapOrder(numbers)[part]
+  if (number !== undefined) return number
+  const known = numbers.length === 0 ? 'the job has no parts' : `the job has the parts 0 to ${numbers.length - 1}`
+  throw new RequestError('not_found', `There is no part ${part}: ${known}.`, { field: 'part' })
+}
+
+async function readLog(env: Env, jobId: string, task: number): Promise<JobLog> {
+  const { objects } = await env.BUCKET.list({ prefix: logPrefix(jobId, task), limit: 1000 })
   const kept = await Promise.all(objects.slice(-MAX_LOGS).map(({ key }) => env.BUCKET.get(key)))
   // A log that was deleted between the two requests is left out.
   const found = kept.filter((object) => object !== null)

@@ -59,14 +59,17 @@ export function describeDivision(
   return { assemble: { parts: task.parts - first, ...(first === 0 ? {} : { first }) } }
 }
 
-/** The main task reports the source and its log: a part would replace them. */
+/**
+ * The main task reports the source: a part would replace it. The log of a part that only surveys would have no place in
+ * `status.chunks.map`, by which it is asked for.
+ */
 export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<TaskDescription['accepts']> {
   const isMain = task.main === null
   const isDivided = task.kind === 'part' || task.parts > 0
   return {
     source: isMain && job.source === null,
     preview: isMain && job.config.preview !== false && job.poster === null,
-    log: isMain,
+    log: task.part === null || task.part >= job.survey_parts,
     subtitles: true,
     ...(isDivided ? {} : { parts: MAX_JOB_PARTS, surveys: true, ...automaticDivision(env, task) }),
   }

@@ -13,11 +13,13 @@ import { jobInputs, type Credentials } from '#contract/job/jobConfig.ts'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { redactLog } from './redactLog.ts'
 import { sourcePostSchema } from '#contract/task/protocol.ts'
-import { jobLogKey, jobLogPrefix, posterKey } from '../storage/objectKeys.ts'
+import { parseTaskId } from '#contract/taskId.ts'
+import { logKey, logPrefix, posterKey } from '../storage/objectKeys.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
 import { savePoster, saveSourceReport, type StoredPoster } from '../db/sourceReports.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
+import { findTask } from '../db/tasks.ts'
 import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { openJobSecrets } from '../storage/jobStores.ts'
 import type { TaskEnv } from './taskContext.ts'
@@ -63,14 +65,14 @@ export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
  * the one that the attempt stored before.
  */
 export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
-  requireMainTask(c)
-  const { attempt, jobId } = c.var
+  const { attempt, task: id, jobId } = c.var
   const { value } = await readJson(c as never, MAX_LOG_BYTES)
   const log = parseMessage(attemptLogSchema, value)
-  const job = await findJobByJobId(c.env.DB, jobId)
-  if (!job || !acceptsReports(job) || attempt > job.attempt || job.sealed === null) throw staleAttempt()
+  const [job, task] = await Promise.all([findJobByJobId(c.env.DB, jobId), findTask(c.env.DB, id)])
+  if (!job || !task || !acceptsReports(job) || attempt > task.attempt || job.sealed === null) throw staleAttempt()
   const clean = redactLog(log, await secretsToRedact(c.env, job))
-  const key = jobLogKey(jobId, attempt)
+  const { number } = parseTaskId(id)
+  const key = logKey(jobId, number, attempt)
   await c.env.BUCKET.put(key, JSON.stringify({ attempt, ...clean }), {
     httpMetadata: { contentType: 'application/json' },
   })
@@ -79,7 +81,7 @@ export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
     await c.env.BUCKET.delete(key)
     throw staleAttempt()
   }
-  const { objects } = await c.env.BUCKET.list({ prefix: jobLogPrefix(jobId), limit: 1000 })
+  const { objects } = await c.env.BUCKET.list({ prefix: logPrefix(jobId, number), limit: 1000 })
   const old = objects.slice(0, -MAX_LOGS)
   if (old.length > 0) await c.env.BUCKET.delete(old.map((object) => object.key))
   return c.json({})

@@ -1,6 +1,6 @@
 // In charge of: the operations of jobs: create, read, end, repeat, log, events, webhook deliveries.
 // Not in charge of: their form (operation.ts), example answers (examples.ts).
-import { METADATA } from '#contract/limits.ts'
+import { MAX_JOB_PARTS, METADATA } from '#contract/limits.ts'
 import * as example from '../examples.ts'
 import { schemaRef, stringSchema } from '../schemaParts.ts'
 import { body, jobs, json, page, type OperationTable } from './operation.ts'
@@ -147,9 +147,17 @@ export const jobOperations: OperationTable = {
     description:
       'Lists, for each of the last five attempts, every ffmpeg command with its purpose, time and exit code, and the messages of the transcoder. With `Accept: text/plain`, the answer is text. The log contains no credentials and no address of the source.',
     auth: 'jobs',
+    query: {
+      part: {
+        type: 'integer',
+        minimum: 0,
+        maximum: MAX_JOB_PARTS - 1,
+        description: 'A part of a divided job, by its position in `status.chunks.map`. Absent = the main task.',
+      },
+    },
     answers: json('JobLog', example.jobLog),
     others: [{ status: 200, description: 'The log', type: 'text/plain', schema: stringSchema }],
-    errors: ['not_found'],
+    errors: ['invalid_request', 'not_found'],
     curl: jobs('/$JOB/log'),
   },
   'GET /api/v0/job/{id}/webhooks': {

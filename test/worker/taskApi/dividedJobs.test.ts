@@ -99,7 +99,7 @@ test('a divided job: parts get the plan and each other’s records, and the last
   const [last, chunk] = parts
   const described = await (await chunk.taskApi('GET', '')).json<TaskDescription>()
   expect(described).toMatchObject({ kind: 'part', part: { index: 2 }, plan: plan.plan, heartbeat_ms: 5000 })
-  expect(described.accepts).toEqual({ source: false, preview: false, log: false, subtitles: true })
+  expect(described.accepts).toEqual({ source: false, preview: false, log: true, subtitles: true })
   expect(described.assemble).toBeUndefined()
 
   expect((await chunk.taskApi('GET', '/parts/0')).status).toBe(404)
@@ -363,21 +363,18 @@ test('when the monitor of a divided job finds that a part has failed, its next a
 })
 
 test('only the main task decides and reports for its job', async () => {
-  const { id, main, parts } = await startDivided()
+  const { main, parts } = await startDivided()
   const [last] = parts
-  const log = { engine: 'x', commands: [], lines: [] }
   for (const [method, path, body] of [
     ['POST', '/plan', plan],
     ['POST', '/source', { source: {} }],
     ['PUT', '/preview', new Uint8Array(3)],
-    ['PUT', '/log', log],
     ['POST', '/divide', { parts: 2 }],
   ] as const)
     expect([path, (await last.taskApi(method, path, body)).status]).toEqual([path, 403])
   expect((await last.finish([], { written: [master] })).status).toBe(403)
   const foreign = `hls/video_0/${main.attemptDirectory}/00001.m4s`
   expect((await last.putObject(foreign, 'abc', 'video/mp4')).status).toBe(403)
-  expect((await readJson(`/api/v0/job/${id}/log`)).attempts).toEqual([])
 })
 
 const ofBuild = (build: string) => ({ [BUILD_HEADER]: build })
@@ -431,4 +428,36 @@ test('when no transcoder has the build of a divided job for half an hour, the jo
     for (let n = 0; n < 2; n++) await ask(await transcoders.nextAttempt(), 'b')
   }
   expect((await readStatus(id)).error.code).toBe('build_unavailable')
+})
+
+test('each part has a log of its own, which its position in the map finds', async () => {
+  const { id, main, parts } = await startDivided()
+  const log = (message: string) => ({
+    engine: '7.0',
+    commands: [],
+    lines: [{ time: '2026-11-21T10:00:00.000Z', level: 'info', message }],
+  })
+  expect((await main.taskApi('PUT', '/log', log('divided'))).status).toBe(200)
+  for (const part of parts) expect((await part.taskApi('PUT', '/log', log(`part ${part.part}`))).status).toBe(200)
+  const read = (query: string) => apiRequest(`/api/v0/job/${id}/log${query}`)
+  const said = async (query: string) => {
+    const { attempts } = await readJson(`/api/v0/job/${id}/log${query}`)
+    return attempts.flatMap(({ lines }: any) => lines.map(({ message }: any) => message))
+  }
+  // The last chunk is the first part, behind the other chunk in the map; the rest has not begun.
+  expect((await readStatus(id)).chunks.map).toBe('rr.')
+  expect(await said('')).toEqual(['divided'])
+  expect(await said('?part=0')).toEqual(['part 2'])
+  expect(await said('?part=1')).toEqual(['part 0'])
+  expect(await said('?part=2')).toEqual([])
+  const none = await read('?part=3')
+  expect([none.status, (await none.json<any>()).error.message]).toEqual([
+    404,
+    'There is no part 3: the job has the parts 0 to 2.',
+  ])
+  for (const query of ['?part=', '?part=-1', '?part=1.5', '?part=a', '?parts=1'])
+    expect((await read(query)).status).toBe(400)
+  // An attempt that is to come has nothing to say.
+  await env.DB.prepare('UPDATE tasks SET attempt = 0 WHERE id = ?1').bind(parts[0].run.task_id).run()
+  expect((await parts[0].taskApi('PUT', '/log', log('early'))).status).toBe(409)
 })

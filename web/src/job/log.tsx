@@ -2,6 +2,7 @@
 // opened.
 import { useEffect, useState } from 'preact/hooks'
 import type { JobLog } from '#contract/api/answers.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, type Failure } from '../api/api.ts'
@@ -13,19 +14,28 @@ interface LogProps {
   id: number
   /** Changes when the log may have grown: with each attempt, and at the end. */
   version: string
+  chunks: PublicStatus['chunks']
 }
 
-export function Log({ id, version }: LogProps) {
+export function Log({ id, version, chunks }: LogProps) {
   const [open, setOpen] = useState(false)
+  const [chosen, setChosen] = useState<string | null>(null)
+  // What failed is what a reader looks for.
+  const failed = chunks?.map.indexOf('f') ?? -1
+  const part = chosen ?? (failed < 0 ? '' : `${failed}`)
   const [log, setLog] = useState<JobLog | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const [attempt, setAttempt] = useState(0)
+  const choose = (next: string): void => {
+    setChosen(next)
+    setLog(null)
+  }
   useEffect(() => {
     if (!open) return
     let gone = false
     const read = async (): Promise<void> => {
       try {
-        const next = await readLog(id)
+        const next = await readLog(id, part === '' ? null : Number(part))
         if (gone) return
         setLog(next)
         setFailure(null)
@@ -35,13 +45,14 @@ export function Log({ id, version }: LogProps) {
     }
     void read()
     return () => void (gone = true)
-  }, [id, open, version, attempt])
+  }, [id, open, version, attempt, part])
   return (
     <section class="card folded" aria-labelledby="log">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <h2 id="log">Log</h2> <span class="help">ffmpeg commands and messages of the transcoder</span>
         </summary>
+        {chunks == null ? null : <PartChoice map={chunks.map} value={part} onChange={choose} />}
         {failure ? (
           <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} />
         ) : log === null ? (
@@ -53,6 +64,37 @@ export function Log({ id, version }: LogProps) {
         )}
       </details>
     </section>
+  )
+}
+
+/** The words for the letters of `status.chunks.map`. */
+const PART_STATES: Readonly<Record<string, string>> = {
+  '.': 'waiting',
+  r: 'running',
+  c: 'completed',
+  f: 'failed',
+  x: 'cancelled',
+}
+
+interface PartChoiceProps {
+  map: string
+  value: string
+  onChange: (part: string) => void
+}
+
+function PartChoice({ map, value, onChange }: PartChoiceProps) {
+  return (
+    <label class="task-choice">
+      <span>Task</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">Main task</option>
+        {map.split('').map((letter, part) => (
+          <option key={part} value={`${part}`}>
+            {`${part === map.length - 1 ? 'Audio and the rest' : `Chunk ${part}`}: ${PART_STATES[letter] ?? 'waiting'}`}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 

@@ -13,7 +13,9 @@ export const createShare = (id: number, wish: { title?: string; expires_in_secon
 export const revokeShare = (id: number, share: string): Promise<void> =>
   request(at(id, `share/${encodeURIComponent(share)}`), { method: 'DELETE' })
 
-export const readLog = (id: number): Promise<JobLog> => request(at(id, 'log'))
+/** `part`: a position in `status.chunks.map`; null = the job's main task. */
+export const readLog = (id: number, part: number | null): Promise<JobLog> =>
+  request(at(id, part === null ? 'log' : `log?part=${part}`))
 
 export const listDeliveries = async (id: number): Promise<Delivery[]> =>
   (await request<DeliveryList>(at(id, 'webhooks'))).deliveries

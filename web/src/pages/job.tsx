@@ -109,7 +109,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
           <Extracts outputs={status.outputs} />
           <Outputs outputs={status.outputs} />
           {status.started_at === null ? null : (
-            <Log id={id} version={`${status.phase} ${events.length} ${status.finished_at}`} />
+            <Log id={id} version={`${status.phase} ${events.length} ${status.finished_at}`} chunks={status.chunks} />
           )}
         </div>
         <div class="column side">
