@@ -15,8 +15,8 @@ const SECONDS = 24
 /** In segments of 2 s. */
 const CHUNKS = [0, 4, 8]
 
-/** Shares of the source that its parts requested, by their index. */
-async function sharesRead(name: string, flags: string[]): Promise<number[]> {
+/** Shares of the source that these of its parts requested. */
+async function sharesRead(name: string, flags: string[], parts: readonly number[]): Promise<number[]> {
   const noise = ['-g', '25', '-b:v', '12M', '-minrate', '12M', '-maxrate', '12M', '-bufsize', '2M', '-shortest']
   const options = {
     seconds: SECONDS,
@@ -30,7 +30,7 @@ async function sharesRead(name: string, flags: string[]): Promise<number[]> {
     const task = segmentedTask(CMAF)
     await runDividedJob(fixture, taskApi, task, { chunks: CHUNKS, parts: [] })
     const shares: number[] = []
-    for (let part = 0; part <= CHUNKS.length; part += 1) {
+    for (const part of parts) {
       taskApi.inputRanges.length = 0
       await makeParts(taskApi, { ...task, plan: taskApi.storedPlan }, [part], () => fixture.context())
       shares.push(requested(taskApi.inputRanges, bytes.length) / bytes.length)
@@ -51,9 +51,14 @@ function requested(ranges: readonly string[], size: number): number {
 }
 
 test('a chunk ends to read with its last frame, and the rest reads the audio alone', async () => {
-  const [last, rest, first, middle] = await sharesRead('chunks.mp4', ['-chunk_duration', '1000000'])
+  const [last, rest, first, middle] = await sharesRead('chunks.mp4', ['-chunk_duration', '1000000'], [0, 1, 2, 3])
   // A third, the run-in of 3 s, and what a probe reads. A reader that is slow under load is given more at its end.
   expect(Math.min(last!, middle!, first!)).toBeLessThan(0.55)
   // 96 of 12,100 kb/s, and 5 of 36 MB at which ffprobe and ffmpeg look.
   expect(rest).toBeLessThan(0.45)
+}, 120_000)
+
+test('where they alternate frame by frame, the rest reads the source once, with its index at the end', async () => {
+  const [, rest] = await sharesRead('frames.mp4', [], [0, 1])
+  expect(rest).toBeLessThan(1.2)
 }, 120_000)
