@@ -144,6 +144,12 @@ export const commandTable = {
         value: 'SECONDS',
         description: 'divide the video into chunks of at most this length, which several transcoders encode at once',
       },
+      deadline: {
+        type: 'string',
+        value: 'SECONDS',
+        description:
+          'wish that the job ends so many seconds after its creation: it is divided if that takes several transcoders',
+      },
       metadata: {
         type: 'string',
         short: 'm',

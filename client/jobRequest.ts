@@ -84,6 +84,8 @@ export interface JobRequest {
   max_source_errors?: number | string | null | undefined
   /** The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time. Must be a number from 10 to 600, or 0 (seconds). */
   max_chunk_seconds?: number | string | null | undefined
+  /** The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/divided-jobs.md). Must be a whole number from 60 to 86400 (seconds). */
+  deadline_seconds?: number | string | null | undefined
   /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be an http or https address of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
   /** true = segmented output has thumbnails for the seek bar, and a poster. Must be true or false. */

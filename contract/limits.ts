@@ -106,6 +106,8 @@ export const PROGRAM_NUMBER = { minimum: 1, maximum: 65535 } as const
 export const SOURCE_ERRORS = { minimum: 0, maximum: 1_000_000 } as const
 /** For `max_chunk_seconds`; 0 is also allowed. Shorter chunks cost more joins, longer ones more work after a loss. */
 export const CHUNK_SECONDS = { minimum: 10, maximum: 600 } as const
+/** For `deadline_seconds`. The upper bound is the time after which the service ends any job. */
+export const DEADLINE_SECONDS = { minimum: 60, maximum: 86_400 } as const
 export const TS_AUDIO_STREAMS = { minimum: 0, maximum: 100 } as const
 
 /** Characters, unless the name says bytes. */

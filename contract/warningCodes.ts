@@ -92,6 +92,7 @@ export const WARNING_CODES = [
   // Segmented output.
   'audio_selections_differ',
   'audio_separated',
+  'deadline_unlikely',
   'not_divided',
   'segment_length_snapped',
   'segments_are_cmaf',

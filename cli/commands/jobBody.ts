@@ -25,6 +25,7 @@ export interface JobFlags {
   waveform?: string | undefined
   'allow-upscaling'?: boolean | undefined
   chunks?: string | undefined
+  deadline?: string | undefined
   metadata?: string[] | undefined
   set?: string[] | undefined
 }
@@ -89,6 +90,7 @@ function withSettings(body: JobBody, flags: JobFlags): JobBody {
   if (flags.preview !== undefined) body['animated_preview'] = { format: flags.preview }
   if (flags.waveform !== undefined) body['waveform'] = { format: flags.waveform }
   if (flags.chunks !== undefined) body['max_chunk_seconds'] = flags.chunks
+  if (flags.deadline !== undefined) body['deadline_seconds'] = flags.deadline
   if (flags.metadata) body['metadata'] = { ...asObject(body['metadata']), ...metadataOf(flags.metadata) }
   for (const each of flags.set ?? []) set(body, each)
   return body

@@ -18,6 +18,7 @@ export function estimateText({ plan, predicted, probe }: Estimate, width: number
     ['Size', formatRange(predicted.output_bytes, formatBytes)],
     ['Cost', formatRange(predicted.cost_usd, formatDollars)],
     ...divisionFacts(plan),
+    ...deadlineFacts(plan),
   ]
   return [keyValueLines(total, width, '  '), ...outputsText(plan.outputs, width)].join('\n\n')
 }
@@ -27,6 +28,14 @@ function divisionFacts({ division }: Estimate['plan']): [string, string][] {
   if (division === undefined) return []
   const chosen = division.chosen_by === 'prediction' ? ', by the predicted time' : ''
   return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}${chosen}`]]
+}
+
+/** Missing without deadline_seconds. */
+function deadlineFacts({ deadline }: Estimate['plan']): [string, string][] {
+  if (deadline === undefined) return []
+  const { seconds, slots, slots_needed: needed } = deadline
+  const many = needed === null ? 'no number of transcoders is enough' : `takes ${needed} at the same time`
+  return [['Deadline', `${formatDuration(seconds)}: ${many}; there are ${slots}`]]
 }
 
 export function sourceText(source: SourceReport): string {

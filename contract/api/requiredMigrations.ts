@@ -23,4 +23,5 @@ export const REQUIRED_MIGRATIONS = [
   '0019_parts.sql',
   '0020_other_builds.sql',
   '0021_survey_parts.sql',
+  '0022_deadlines.sql',
 ] as const

@@ -93,6 +93,8 @@ const job: Record<keyof JobFields, string> = {
     'Number of errors in the source (damaged packets, concealed frames, filled audio gaps) up to which the job succeeds, with warnings. With more, it ends early with too_many_source_errors. Absent = no limit.',
   max_chunk_seconds:
     'The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time.',
+  deadline_seconds:
+    'The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/divided-jobs.md).',
   webhook_url: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
   thumbnails: 'true = segmented output has thumbnails for the seek bar, and a poster.',
   preview: 'true = a still image of the source is available as status.poster; absent = true.',

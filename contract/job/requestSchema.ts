@@ -431,6 +431,7 @@ export const jobFieldsSchema = z.object({
   program_number: optionalNumber({ ...limits.PROGRAM_NUMBER, integersOnly: true }),
   max_source_errors: optionalNumber({ ...limits.SOURCE_ERRORS, integersOnly: true }),
   max_chunk_seconds: optionalNumber({ ...limits.CHUNK_SECONDS, additionalValue: 0, unit: 'seconds' }),
+  deadline_seconds: optionalNumber({ ...limits.DEADLINE_SECONDS, integersOnly: true, unit: 'seconds' }),
   webhook_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),

@@ -116,6 +116,19 @@ export const estimate = z.object({
       })
       .optional()
       .describe('The chunks that several transcoders encode at once; missing = one task makes the whole job.'),
+    deadline: z
+      .object({
+        seconds: z.number().describe('`deadline_seconds` of the job.'),
+        predicted_seconds: z.number().describe('Until the end, if all transcoders that exist work on this job alone.'),
+        slots: count.describe('How many exist, at most the `max_running` of the account.'),
+        slots_needed: count
+          .nullable()
+          .describe('How many have to work on the job at the same time; null = no number is enough.'),
+      })
+      .optional()
+      .describe(
+        'By the likely prediction; missing without `deadline_seconds`, or if the length of the source is unknown.',
+      ),
   }),
   predicted: z.object({
     wall_seconds: range

@@ -98,6 +98,11 @@ export interface TaskDescription {
    * the survey; `first`: how many those are; missing = none.
    */
   assemble?: { parts: number; first?: number }
+  /**
+   * The client wants the job to end in so many seconds, 0 = the time is over; `slots`: how many transcoders may work on it
+   * at once. Missing = it named no time, or this attempt divides nothing.
+   */
+  deadline?: { seconds_left: number; slots: number }
   /** Milliseconds between heartbeats; missing = HEARTBEAT_MS. */
   heartbeat_ms?: number
 }

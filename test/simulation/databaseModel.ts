@@ -11,6 +11,7 @@ import type { Program } from './program.ts'
 export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: null } & {
   timeline: string
   starts_failed_total: number
+  hurry_at: number | null
 }
 interface Usage {
   account: string
@@ -47,11 +48,12 @@ export interface Change {
 }
 
 const MANY = 1000
+const HURRY_AFTER_MS = 12 * 3600_000
 const ENDED: readonly TaskState[] = ['completed', 'failed', 'cancelled']
 const AT_WORK: readonly TaskState[] = ['running', 'divided', 'committing']
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
-  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, main, part, parts, survey_parts FROM tasks ORDER BY id`,
+  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, hurry_at, main, part, parts, survey_parts FROM tasks ORDER BY id`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at, unfit_for FROM slots ORDER BY k`,
   totals: `SELECT scope, series FROM metric_totals ORDER BY scope`,
@@ -185,8 +187,8 @@ export class Ledger {
     for (const part of ended) this.#changed({ before: part, after: this.find(part.id), event: { type: 'cancel' } })
   }
 
-  insert(id: number, now: number, given: Pick<Job, 'account' | 'deadline_at'> & Pick<Task, 'kind'>): Task {
-    const { account, kind, deadline_at } = given
+  insert(id: number, now: number, given: Pick<Job, 'account' | 'deadline_at'> & Pick<Task, 'kind' | 'hurry_at'>): Task {
+    const { account, kind, deadline_at, hurry_at } = given
     const config = JSON.stringify({ cloud_credentials: { output: { cloud_provider: 'vendor-store' } } })
     const times = { created_at: now, started_at: null, finished_at: null, updated_at: now, deadline_at }
     const ends = { error: null, outputs: null, progress: null, estimate: null }
@@ -201,7 +203,7 @@ export class Ledger {
       ...times,
       ...ends,
     }
-    const task: Task = { id: `job${id}-0`, job: id, account, kind, main: null, part: null, ...created(now) }
+    const task: Task = { id: `job${id}-0`, job: id, account, kind, main: null, part: null, ...created(now), hurry_at }
     this.jobs.set(id, job)
     this.tasks.set(task.id, task)
     for (const [table, row] of [
@@ -220,7 +222,7 @@ export class Ledger {
   }
 
   #row(task: Task): Row {
-    const { timeline: _, starts_failed_total: __, plan, ...row } = task
+    const { timeline: _, starts_failed_total: __, hurry_at: ___, plan, ...row } = task
     return { ...row, has_plan: plan === null ? 0 : 1, job_id: this.jobs.get(task.job)!.job_id, webhook: 0 }
   }
 
@@ -263,11 +265,11 @@ export class Ledger {
   readonly #divide = (main: string, attempt: number, parts: number, now: number): Row[] => {
     const task = this.tasks.get(main)
     if (!task || task.attempt !== attempt || task.state !== 'divided') return []
-    const { job, account, priority } = task
+    const { job, account, priority, hurry_at } = task
     for (let part = 0; part < parts; part++) {
       const id = `job${job}-${part + 1}`
       if (!this.tasks.has(id))
-        this.tasks.set(id, { id, job, account, kind: 'part', main, part, ...created(now), priority })
+        this.tasks.set(id, { id, job, account, kind: 'part', main, part, ...created(now), priority, hurry_at })
     }
     return []
   }
@@ -524,8 +526,14 @@ export class Ledger {
     const byAge = (a: Task, b: Task) => since(a) - since(b) || a.job - b.job || (a.part ?? 0) - (b.part ?? 0)
     // What was begun ends before more is begun: the job with the fewest parts left comes first.
     const left = new Map(queued.map((task) => [task.id, this.#partsLeft(task)]))
+    // What only has to be put together is first, then those that hurry, by age.
+    const hurries = (task: Task) => (task.hurry_at ?? since(task) + HURRY_AFTER_MS) <= now
+    const rank = (task: Task) => {
+      const open = left.get(task.id)!
+      return open > 0 && hurries(task) ? 0.5 : open
+    }
     return queued
-      .toSorted((a, b) => left.get(a.id)! - left.get(b.id)! || byAge(a, b))
+      .toSorted((a, b) => compare(rank(a), rank(b)) || byAge(a, b))
       .map((task) => {
         const share = (holds.get(task.account) ?? 0) + 1
         holds.set(task.account, share)
@@ -602,6 +610,11 @@ function noticed({ state, attempt }: Task, after: Task): TaskEvent {
   return state === 'starting'
     ? { type: 'start_failed', attempt, reason: 'no_answer' }
     : { type: 'lost', attempt, ranMs: 0, share: 0 }
+}
+
+/** Of two infinite numbers, none is smaller. */
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b
 }
 
 function sorted(table: ReadonlyMap<string | number, object>): Row[] {

@@ -129,7 +129,7 @@ async function play(
   const service = new CountedService({ clock, random, code, ledger, scenario, checker })
   const all = Array.from({ length: transcoders }, () => new MeasuredTranscoder(service, costs))
   service.transcoders.push(...all)
-  const main = ledger.insert(1, 0, { account: 'account', kind: 'transcode', deadline_at: DAY_MS }).id
+  const main = ledger.insert(1, 0, { account: 'account', kind: 'transcode', deadline_at: DAY_MS, hurry_at: null }).id
   service.post(({ env }) => code.schedule(env))
   clock.spawn(everySweep(service, clock))
   while (ledger.find(main).state !== 'completed' && checker.violations.length === 0 && clock.now < DAY_MS) {

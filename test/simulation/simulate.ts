@@ -35,6 +35,8 @@ const EVICT_EVERY_MS = 2000
 const REST_MS = 40 * 60_000
 /** A run with more steps counts as endless. */
 const MAX_STEPS = 2_000_000
+/** Of every third job: its deadline_seconds is twice that. */
+const HURRY_MS = 20_000
 
 export async function simulate(seed: number, code: Code, options: RunOptions = {}): Promise<Run> {
   const random = new Random(seed)
@@ -82,7 +84,9 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
   }
 
   function* create(id: number, job: Scenario['jobs'][number]): Process {
-    const task = ledger.insert(id, clock.now, { account: job.account, kind: job.kind, deadline_at: job.deadlineAt })
+    const { account, kind, deadlineAt: deadline_at } = job
+    const hurry_at = id % 3 === 0 ? clock.now + HURRY_MS : null
+    const task = ledger.insert(id, clock.now, { account, kind, deadline_at, hurry_at })
     clock.spawn(reader(task.id), READ_MS)
     if (scenario.isPolled && id === 1) clock.spawn(follower(task.id), READ_MS)
     if (job.cancelAt !== null) service.post((program) => service.cancel(program, task.id), job.cancelAt - clock.now)

@@ -48,7 +48,10 @@ export async function runSteps(
   return { kind: 'finish', post: await makeAll(open, { plan, drawn, hasCaptions }) }
 }
 
-async function makeAll(open: OpenTask, { plan, drawn, hasCaptions }: Omit<Surveyed, 'media'>): Promise<FinishPost> {
+async function makeAll(
+  open: OpenTask,
+  { plan, drawn, hasCaptions }: Omit<Surveyed, 'media' | 'deadline'>,
+): Promise<FinishPost> {
   const transcoded = await transcode(open, { plan, drawn })
   // The log is sent while the last uploads end.
   void open.surroundings.logSender.send(LOG_MS)
@@ -76,15 +79,15 @@ async function assembleOrMake(
 
 async function estimate(open: OpenTask): Promise<EstimatePost> {
   const { attempt, spec, sourceCues, sizeBytes } = open
-  const { media, plan } = await surveyAndPlan(open)
+  const { media, plan, deadline } = await surveyAndPlan(open)
   await requireOutputSpace(attempt, plan)
   const source = { media, found: sourceCues, sizeBytes }
-  const made = estimateJob(spec, source, plan, attempt.settings)
+  const made = estimateJob(spec, source, plan, attempt.settings, deadline)
   return { estimate: made, warnings: plan.warnings, progress: attempt.progress.snapshot() }
 }
 
 /** The stored plan if this transcoder can carry it out, else a new one, which is stored. */
-async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media'>> {
+async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media' | 'deadline'>> {
   const { attempt, task } = open
   const followed = storedPlanFor(attempt, task)
   if (followed === null) {
@@ -96,7 +99,7 @@ async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media'>> {
 }
 
 /** What surveyAndPlan finds, if there is a plan. */
-async function followPlan(open: OpenTask, followed: Plan): Promise<Omit<Surveyed, 'media'>> {
+async function followPlan(open: OpenTask, followed: Plan): Promise<Omit<Surveyed, 'media' | 'deadline'>> {
   const { attempt, surroundings, spec, joined, media, captionFiles } = open
   // An older transcoder stored the plan, but not the source report.
   await Promise.all([

@@ -9,6 +9,7 @@ import { withRateFactors, withSurvey as withRateSurvey } from '../analysis/rate/
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
+import { checkDeadline, deadlineWarning, type DeadlineCheck } from '../plan/division/deadlineCheck.ts'
 import { encodedSegments } from '../plan/division/encodedSegments.ts'
 import { samplingSeconds } from '../plan/division/samplingCost.ts'
 import { surveyParts } from '../plan/division/surveyPlan.ts'
@@ -30,6 +31,8 @@ import { isSeekable, type OpenTask } from './openTask.ts'
 export interface Surveyed {
   media: MediaInfo
   plan: Plan
+  /** null = the client named no end time, or it cannot be predicted whether the job meets it. */
+  deadline: DeadlineCheck | null
   drawn: DrawnCaptions | null
   /** The source was found to have captions; true where it was not checked. */
   hasCaptions: boolean
@@ -40,7 +43,7 @@ export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
   if (joined === null) return surveyFile(open)
   const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
   await reportSource(open, planned.media)
-  return { ...planned, plan: await divided(open, planned.plan, planned.media), hasCaptions: false }
+  return { ...planned, ...(await divided(open, planned.plan, planned.media)), hasCaptions: false }
 }
 
 /**
@@ -51,24 +54,29 @@ export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan 
   const { spec, media } = open
   if (plan.division != null || plan.join !== undefined) return null
   const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
-  const planned = await divided(open, plan, used)
+  const { plan: planned } = await divided(open, plan, used)
   return planned.division == null ? null : planned
 }
 
-async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
-  const { accepts, max_attempt_ms: maxAttemptMs } = open.task
+async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Pick<Surveyed, 'plan' | 'deadline'>> {
+  const { accepts, deadline: wish, max_attempt_ms: maxAttemptMs } = open.task
   const maxParts = accepts?.parts ?? null
   const automatic = {
     aboveSeconds: accepts?.divide_above_seconds ?? Number.POSITIVE_INFINITY,
     vcpus: open.attempt.settings.machine.vcpus,
     maxAttemptSeconds: maxAttemptMs / 1000,
+    deadline: wish === undefined ? null : { secondsLeft: wish.seconds_left, slots: wish.slots },
   }
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  const planned = withDivision(open.spec, plan, used, { seekable, maxParts, automatic })
-  if (planned.division == null || open.task.kind === 'plan') return planned
+  const abilities = { seekable, maxParts, automatic }
+  const made = withDivision(open.spec, plan, used, abilities)
+  const deadline = checkDeadline(open.spec, made, used, abilities)
+  const unlikely = deadline === null ? null : deadlineWarning(deadline)
+  const planned = unlikely === null ? made : { ...made, warnings: [...made.warnings, unlikely] }
+  if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
   const source = await open.attempt.loopback.version()
-  return withRates(open, { ...planned, division: { ...planned.division, source } }, used)
+  return { plan: await withRates(open, { ...planned, division: { ...planned.division, source } }, used), deadline }
 }
 
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
@@ -153,7 +161,7 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   await reported
   return {
     media: whole,
-    plan: await divided(open, plan, analyzed),
+    ...(await divided(open, plan, analyzed)),
     drawn,
     hasCaptions: inspected.video?.closedCaptions === true,
   }

@@ -134,6 +134,8 @@ export interface NewJobRow {
   priority: number
   now: number
   deadlineAt: number
+  /** From then on its tasks come first in its account; null = it names no end time. */
+  hurryAt: number | null
   /** Public id of the job that is retried. */
   retryOf: number | null
   webhook: WebhookOwner
@@ -192,11 +194,11 @@ export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string
 export function insertTask(db: D1Database, job: NewJobRow, task: string, kind: TaskKind): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline)
+      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline, hurry_at)
        SELECT ?1, id, account, ?3, 'queued', priority, 0, created_at,
-         json_array(json_object('type', 'job.created', 'at', created_at)) FROM jobs WHERE job_id = ?2`,
+         json_array(json_object('type', 'job.created', 'at', created_at)), ?4 FROM jobs WHERE job_id = ?2`,
     )
-    .bind(task, job.jobId, kind)
+    .bind(task, job.jobId, kind, job.hurryAt)
 }
 
 /** The client's own names and values; inserted only if the job was, and deleted with its row. */

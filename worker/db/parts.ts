@@ -33,10 +33,10 @@ export function insertParts(
 ): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline, main, part)
+      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline, main, part, hurry_at)
        WITH RECURSIVE numbers (part) AS (SELECT 0 UNION ALL SELECT part + 1 FROM numbers WHERE part + 1 < ?3)
        SELECT jobs.job_id || '-' || (numbers.part + ${MAIN_TASK + 1}), jobs.id, whole.account, 'part', 'queued', whole.priority, 0, ?4,
-         json_array(json_object('type', 'job.created', 'at', CAST(?4 AS INTEGER))), whole.id, numbers.part
+         json_array(json_object('type', 'job.created', 'at', CAST(?4 AS INTEGER))), whole.id, numbers.part, whole.hurry_at
          FROM tasks AS whole JOIN jobs ON jobs.id = whole.job JOIN numbers
          WHERE whole.id = ?1 AND whole.attempt = ?2 AND whole.state = 'divided' AND whole.parts = ?3
        ON CONFLICT (id) DO NOTHING`,

@@ -271,6 +271,12 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<Known
   )
 }
 
+/** A job that names no end time hurries, too, once it has waited for half of the time after which it would be ended. */
+const HURRY_AFTER_MS = 12 * 3600_000
+
+/** Among the candidates of one account (listWaitingTasks). */
+const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remaining + 1 END, since, job, part`
+
 /**
  * Waiting tasks in the order in which they should start: by priority; then fair share by weight: an account's nth
  * waiting task comes after the (n − 1)th of every other account, counting running tasks too; then the account whose
@@ -279,6 +285,10 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<Known
  * Among an account's own tasks, those of divided jobs come first, of the job with the fewest unfinished parts, so that
  * what was begun ends before more is begun; its parts in their order, also one that was lost, but none before the part
  * that it needs. The start of a part is a start of its account.
+ *
+ * Before parts come the tasks of jobs that hurry, because half of the time is over until the end that their client wants
+ * (`hurry_at`). Among these, the longest waiting time decides, so that none is overtaken again and again. First of all is
+ * what only has to be put together.
  *
  * The waiting time of a task that was returned to the queue starts anew (that of a part is its job's), and its account counts as served until then,
  * so that a task that is lost again and again does not take the turns of others. No account gets more than its
@@ -295,14 +305,15 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
          GROUP BY part.main
        ), candidates AS (
          SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, tasks.part,
+           COALESCE(tasks.hurry_at, COALESCE(begun.since, tasks.updated_at) + ${HURRY_AFTER_MS}) <= ?1 AS hurries,
            CASE WHEN tasks.parts > 0 THEN 0 ELSE COALESCE(begun.unfinished, ${MAX_JOB_PARTS + 1}) END AS remaining,
            MAX(CASE WHEN tasks.attempt > 0 AND tasks.parts = 0 THEN tasks.updated_at ELSE 0 END, COALESCE(begun.served, 0)) AS served
          FROM tasks LEFT JOIN begun ON begun.main = tasks.main
          WHERE tasks.state = 'queued' AND (tasks.main IS NULL OR begun.main IS NOT NULL) AND NOT ${isHeldBack('tasks')}
        ), waiting AS (
          SELECT id, account, not_before, since,
-           ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY remaining, since, job, part) AS place,
-           ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, remaining, since, job, part) AS nth,
+           ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY ${ownOrder}) AS place,
+           ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, ${ownOrder}) AS nth,
            MAX(served) OVER (PARTITION BY account) AS given_back
          FROM candidates
        ), shares AS (

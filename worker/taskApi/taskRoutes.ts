@@ -38,6 +38,7 @@ import { handleError, notFound, RequestError, staleAttempt } from '../http/reque
 import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
 import { addWarnings } from './addWarnings.ts'
+import { describeDeadline } from './deadline.ts'
 import { requireFittingBuild } from './fittingBuild.ts'
 import { finishDryRun } from './finishDryRun.ts'
 import {
@@ -129,6 +130,7 @@ export const taskApi = new Hono<TaskEnv>()
       input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,
       ...describeDivision(c.env, task),
+      ...(await describeDeadline(c.env, job, task, Date.now())),
       accepts: acceptedReports(c.env, job, task),
     } satisfies TaskDescription)
   })

@@ -141,6 +141,17 @@ export const segmented: Row[] = [
       'both bounds of max_chunk_seconds',
     ),
   ),
+  ...[60, 86_400].map((value) =>
+    provenByTest(
+      {
+        path: 'deadline_seconds',
+        value,
+        expected: `chunks that are encoded within ${value} s, if enough transcoders are free`,
+      },
+      'test/node/transcoder/plan/division/deadlineDivision.test.ts',
+      'both bounds of deadline_seconds',
+    ),
+  ),
   cut(
     'program_start_time',
     ANY,

@@ -346,6 +346,11 @@ const segmented: Row[] = [
     { ...HLS, audioProfiles: TWO, videoProfiles: [SMALL] },
     { source: 'tracks' },
   ),
+  shown(
+    'deadline_unlikely',
+    'fewer transcoders than its deadline_seconds take',
+    'node/transcoder/plan/division/deadlineDivision.test.ts',
+  ),
   planned('not_divided', 'chunks of mpeg2', { ...TS, video_codec: 'mpeg2', max_chunk_seconds: 10 }),
   planned('segment_length_snapped', 'a segment_length between whole GOPs', { ...HLS, segment_length: 1.4 }),
   planned('segments_are_cmaf', 'hevc in HLS', { ...HLS, video_codec: 'hevc' }),

@@ -190,6 +190,10 @@ describe('submit sends', () => {
       { preset: 'web', max_chunk_seconds: '60' },
     ],
     [
+      { preset: 'web', deadline: '600' },
+      { preset: 'web', deadline_seconds: '600' },
+    ],
+    [
       { preset: 'web', set: ['gop_length=2', 'closed_captions=true'] },
       { preset: 'web', gop_length: 2, closed_captions: true },
     ],

@@ -29,6 +29,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '0019_parts': 'aa4006396456',
   '0020_other_builds': 'af21063ac7ca',
   '0021_survey_parts': '29da76515201',
+  '0022_deadlines': '492a6dcef046',
 }
 
 const directory = join(ROOT, 'migrations')

@@ -15,7 +15,6 @@ import {
   insertJob,
   insertTask,
   listOverdueJobs,
-  type NewJobRow,
   updateWarnings,
 } from '../../../worker/db/jobs.ts'
 import {
@@ -28,23 +27,9 @@ import {
   listSettledMains,
 } from '../../../worker/db/parts.ts'
 import { findTask, listKnownSlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
+import { newJobRow } from '../support/newJobRow.ts'
 
-const jobRow = (jobId: string, priority = 0): NewJobRow => ({
-  jobId,
-  account: 'a',
-  config: '{}',
-  sealed: 'x',
-  warnings: '[]',
-  priority,
-  now: 1,
-  deadlineAt: 2,
-  retryOf: null,
-  webhook: null,
-  maxActive: 1e6,
-  maxAffordable: null,
-  inputName: 'x',
-  searchText: '',
-})
+const jobRow = (jobId: string, priority = 0) => newJobRow(jobId, { priority, now: 1, deadlineAt: 2 })
 
 test('the queue position counts priority first, then age, up to 1,000', async () => {
   const db = env.DB

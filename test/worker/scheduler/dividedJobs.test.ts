@@ -12,6 +12,7 @@ import { transitionTask, type TransitionOptions } from '../../../worker/schedule
 import { jobOfAttempt } from '../../../worker/taskApi/jobOfAttempt.ts'
 import { monthOf } from '../../../worker/usage/month.ts'
 import { ADMIN_KEY, apiRequest } from '../support/apiClient.ts'
+import { newJobRow } from '../support/newJobRow.ts'
 import { FakeTranscoders } from '../support/fakeTranscoder.ts'
 
 let transcoders: FakeTranscoders
@@ -37,22 +38,7 @@ interface Added {
 
 async function add(account = 'a', now = Date.now()): Promise<Added> {
   const jobId = `film-${made++}`
-  const row = {
-    jobId,
-    account,
-    config: '{}',
-    sealed: '{}',
-    warnings: '[]',
-    priority: 0,
-    now,
-    deadlineAt: now + 1e9,
-    retryOf: null,
-    webhook: 'key' as const,
-    inputName: 'film.mp4',
-    searchText: 'film.mp4',
-    maxActive: 10_000,
-    maxAffordable: null,
-  }
+  const row = newJobRow(jobId, { account, now, webhook: 'key' })
   await env.DB.batch([insertJob(env.DB, row, null), insertTask(env.DB, row, `${jobId}-0`, 'transcode')])
   return { jobId, main: `${jobId}-0` }
 }

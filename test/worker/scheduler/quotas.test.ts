@@ -12,6 +12,7 @@ import { boundAddresses } from '../../../worker/storage/jobStores.ts'
 import { unseal, seal } from '../../../worker/secrets/vault.ts'
 import { BASE_URL, basicAuth, apiRequest, jobBody, postJson, ADMIN_KEY, createKey } from '../support/apiClient.ts'
 import { FakeTranscoders } from '../support/fakeTranscoder.ts'
+import { newJobRow } from '../support/newJobRow.ts'
 
 beforeEach(async () => {
   const transcoders = new FakeTranscoders()
@@ -44,22 +45,7 @@ let made = 0
 async function insert(account: string, count: number, priority = 0): Promise<void> {
   const statements: D1PreparedStatement[] = []
   for (let n = 0; n < count; n++) {
-    const row = {
-      jobId: `simulated-${made++}`,
-      account,
-      config: '{}',
-      sealed: '{}',
-      warnings: '[]',
-      priority,
-      now: 1,
-      deadlineAt: Date.now() + 1e9,
-      retryOf: null,
-      webhook: null,
-      inputName: 'film.mp4',
-      searchText: 'film.mp4',
-      maxActive: 10_000,
-      maxAffordable: null,
-    }
+    const row = newJobRow(`simulated-${made++}`, { account, priority, now: 1, deadlineAt: Date.now() + 1e9 })
     statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, 'transcode'))
   }
   await env.DB.batch(statements)

@@ -4,6 +4,7 @@ import { CHUNK_SECONDS } from '#contract/limits.ts'
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
+import type { Deadline } from './deadlineDivision.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import { sampledSeconds } from './samplingCost.ts'
 
@@ -14,6 +15,8 @@ export interface AutomaticDivision {
   vcpus: number
   /** What the service allows for one attempt. */
   maxAttemptSeconds: number
+  /** When the client wants the job; missing = it named no time. */
+  deadline?: Deadline | null
 }
 
 /** Seconds of encoding in the longest chunk: what a lost transcoder costs. */

@@ -8,6 +8,7 @@ import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
 import { automaticChunkSeconds, tooLongForOneAttempt, type AutomaticDivision } from './automaticDivision.ts'
 import { isRegularBoundary, longestChunkSeconds } from './chunkGrid.ts'
+import { deadlineChunkSeconds } from './deadlineDivision.ts'
 import { encodedSegments, SEGMENT_SECONDS } from './encodedSegments.ts'
 import { notDivided } from './notDivided.ts'
 import { fitsInRecords } from './recordSize.ts'
@@ -34,10 +35,13 @@ export function planDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilit
   if (spec.maxChunkSeconds === 0) return { left_out: null }
   if (spec.maxChunkSeconds != null) return divideInto(spec.maxChunkSeconds, spec, plan, media, abilities)
   const { automatic } = abilities
-  const wanted = automatic === undefined ? null : automaticChunkSeconds(plan, media, automatic)
-  if (automatic === undefined || wanted === null) return { left_out: null }
+  if (automatic === undefined) return { left_out: null }
+  const usual = automaticChunkSeconds(plan, media, automatic)
+  const inTime = deadlineChunkSeconds(plan, media, automatic)
+  if (usual === null && inTime === null) return { left_out: null }
+  const wanted = Math.min(usual ?? Number.POSITIVE_INFINITY, inTime ?? Number.POSITIVE_INFINITY)
   const result = divideInto(wanted, spec, plan, media, abilities)
-  if ('division' in result || result.left_out === null) return result
+  if ('division' in result || result.left_out === null || inTime !== null) return result
   // It did not ask, and one task is good enough for it.
   const risk = tooLongForOneAttempt(plan, media, automatic)
   return { left_out: risk === null ? null : `${result.left_out}. ${risk}` }

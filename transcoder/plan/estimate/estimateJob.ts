@@ -9,6 +9,7 @@ import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 import { longestChunkSeconds } from '../division/chunkGrid.ts'
+import type { DeadlineCheck } from '../division/deadlineCheck.ts'
 import { encodedSegments } from '../division/encodedSegments.ts'
 import { audioFileBytes, outputBytes, predictCost, renditionBytes, type Pricing } from './costModel.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -22,6 +23,7 @@ export function estimateJob(
   source: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
   plan: Plan,
   pricing: Pricing,
+  deadline: DeadlineCheck | null = null,
 ): Estimate {
   const made = [
     ...plan.outputs.map((output) => outputReport(output, plan)),
@@ -47,6 +49,7 @@ export function estimateJob(
       ...captionReports(plan),
       ...burnInReport(plan),
       ...divisionReport(spec, plan),
+      ...deadlineReport(deadline),
     },
     predicted: predictCost(
       plan,
@@ -96,6 +99,19 @@ function divisionReport({ maxChunkSeconds }: JobSpec, plan: Plan): Pick<Estimate
       chunks: division.chunks.length,
       chunk_seconds: Number(seconds.toFixed(3)),
       chosen_by: maxChunkSeconds == null ? 'prediction' : 'request',
+    },
+  }
+}
+
+function deadlineReport(deadline: DeadlineCheck | null): Pick<Estimate['plan'], 'deadline'> {
+  if (deadline === null) return {}
+  const { secondsLeft, slots, predictedSeconds, slotsNeeded } = deadline
+  return {
+    deadline: {
+      seconds: secondsLeft,
+      predicted_seconds: Number(predictedSeconds.toFixed(1)),
+      slots,
+      slots_needed: slotsNeeded,
     },
   }
 }

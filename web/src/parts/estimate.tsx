@@ -26,6 +26,14 @@ function divisionFacts({ division }: Estimate['plan']): Definition[] {
   return [['Chunks', `${division.chunks}, each of at most ${formatDuration(division.chunk_seconds)}${chosen}`]]
 }
 
+/** Missing without deadline_seconds. */
+function deadlineFacts({ deadline }: Estimate['plan']): Definition[] {
+  if (deadline === undefined) return []
+  const { seconds, slots, slots_needed: needed } = deadline
+  const many = needed === null ? 'no number of transcoders is enough' : `takes ${needed} at the same time`
+  return [['Deadline', `${formatDuration(seconds)}: ${many}; there are ${slots}`]]
+}
+
 export function EstimateView({ estimate }: { estimate: Estimate }) {
   const { predicted, plan } = estimate
   const { vcpus, memory_gib: memory } = predicted.machine
@@ -39,6 +47,7 @@ export function EstimateView({ estimate }: { estimate: Estimate }) {
     ['Size', formatRange(predicted.output_bytes, formatBytes)],
     ['Cost', formatRange(predicted.cost_usd, formatDollars)],
     ...divisionFacts(plan),
+    ...deadlineFacts(plan),
   ]
   return (
     <>

@@ -92,6 +92,7 @@ const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
   program_number: whole(0, 65_536, -1),
   max_source_errors: whole(-1, 1_000_001),
   max_chunk_seconds: number(-1, 1, 9.9, 600.5),
+  deadline_seconds: whole(59, 86_401, -1),
   webhook_url: [
     ['invalid_type', 1, true, {}],
     ['invalid_length', long],

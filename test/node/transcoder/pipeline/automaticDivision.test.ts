@@ -78,3 +78,24 @@ test.each([[undefined], [600]])('one task makes a short job, if the service says
   expect(taskApi.estimated?.estimate.plan.division).toBeUndefined()
   expect(taskApi.estimated?.warnings).toEqual([])
 })
+
+test('a dry run shows how many transcoders the end time takes, and an attempt divides the job for it', async () => {
+  const wanted = (kind: 'plan' | 'transcode'): TaskDescription => {
+    const { config, ...task } = unasked(undefined, { kind, deadline: { seconds_left: 0, slots: 8 } })
+    // Large enough to take one transcoder long; planning encodes nothing.
+    const videoProfiles = config.videoProfiles.map((profile) => ({ ...profile, width: 1280, height: 720 }))
+    return { ...task, config: { ...config, videoProfiles, h264_quality: 'best' } }
+  }
+  taskApi.task = wanted('plan')
+  await runTask(runRequest(taskApi), fixture.context())
+  expect(problems()).toEqual([[], []])
+  const { estimate, warnings } = taskApi.estimated!
+  expect(estimate.plan).toMatchObject({ deadline: { seconds: 0, slots: 8, slots_needed: null }, division: {} })
+  expect(warnings.map(({ code }) => code)).toContain('deadline_unlikely')
+
+  taskApi.task = wanted('transcode')
+  await runTask(runRequest(taskApi), fixture.context())
+  expect([taskApi.finished, ...problems()]).toEqual([null, [], []])
+  expect(taskApi.divided?.parts).toBe(estimate.plan.division!.chunks + 1)
+  expect(taskApi.plans[0]?.warnings).toEqual(warnings)
+})

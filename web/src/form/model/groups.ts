@@ -23,6 +23,7 @@ export const FIELD_GROUPS: readonly Group[] = [
       'audio_output_path',
       'cache_control',
       'max_chunk_seconds',
+      'deadline_seconds',
       'program_start_time',
     ],
   },

@@ -57,6 +57,7 @@ const LABELS: Readonly<Record<string, string>> = {
   end_seconds: 'End',
   program_number: 'Program number',
   max_chunk_seconds: 'Longest chunk (s)',
+  deadline_seconds: 'Wanted within (s)',
   max_source_errors: 'Errors allowed in the source',
   rotation_blackness: 'Bar level (%)',
   picture_transform: 'Fit and flip',
@@ -177,6 +178,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   program_number: 'Of a transport stream. Empty = the first with video.',
   max_chunk_seconds:
     'Several transcoders encode chunks of this length. Empty = by the predicted time, 0 = one transcoder.',
+  deadline_seconds: 'Counted from now. More transcoders work on the job at once. Empty = no wish.',
   max_source_errors: 'More of them end the job. Empty = any number.',
   ts_mode_input_audio_source_stream_count: 'In a transport stream.',
   webhook_url: 'Receives a signed request when the job ends.',

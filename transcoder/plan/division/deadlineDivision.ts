@@ -1,0 +1,85 @@
+// In charge of: the chunks of a job that its client wants by a certain time, and how long they would take so many transcoders.
+// Not in charge of: where chunks begin (planDivision.ts), what the client is told of it (deadlineCheck.ts).
+import { CHUNK_SECONDS, MAX_JOB_PARTS } from '#contract/limits.ts'
+import { FIXED_WALL_SECONDS } from '../estimate/costConstants.ts'
+import { predictTime } from '../estimate/costModel.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { Plan } from '../model/plan.ts'
+import { longestChunkSeconds } from './chunkGrid.ts'
+import { encodedSegments } from './encodedSegments.ts'
+import { samplingSeconds } from './samplingCost.ts'
+import { surveyParts } from './surveyPlan.ts'
+
+export interface Deadline {
+  /** Until the job is wanted; 0 = that is over. */
+  secondsLeft: number
+  /** Transcoders that may work on the job at once. */
+  slots: number
+}
+
+/** Seconds of encoding in the longest chunk, as without a deadline. */
+const ENCODING_SECONDS = 60
+/** Chunks that follow each other on one transcoder within the time: all of them end at about the same time. */
+const CHUNKS_IN_A_ROW = 4
+/** The start of an attempt, and what it does besides encoding. */
+const START_SECONDS = FIXED_WALL_SECONDS.likely
+
+interface Work {
+  /** Of the outputs. */
+  seconds: number
+  /** That one transcoder takes for one of them, as predicted. */
+  perSecond: number
+  /** That one transcoder samples before the first chunk. */
+  sampling: number
+}
+
+/**
+ * Seconds of the longest chunk; null = one transcoder is predicted to make the job in time, or so many do not make it
+ * earlier.
+ */
+export function deadlineChunkSeconds(
+  plan: Plan,
+  media: MediaInfo,
+  { vcpus, deadline }: { vcpus: number; deadline?: Deadline | null | undefined },
+): number | null {
+  const predicted = predictTime(plan, media, vcpus)
+  const work = workOf(plan, media, vcpus)
+  if (deadline == null || work === null || predicted === null) return null
+  // A wish is better kept with certainty: also where the prediction is only probably right.
+  if (predicted.wall.high <= deadline.secondsLeft) return null
+  const left = Math.max(0, deadline.secondsLeft - secondsAround(work, deadline.slots))
+  const wanted = Math.min(ENCODING_SECONDS, left / CHUNKS_IN_A_ROW) / work.perSecond
+  const longest = Math.min(wanted, work.seconds / CHUNKS_IN_A_ROW)
+  const chunk = Math.min(CHUNK_SECONDS.maximum, Math.max(CHUNK_SECONDS.minimum, longest))
+  const divided = secondsOf(work, deadline.slots, { chunk, count: Math.ceil(work.seconds / chunk) })
+  return divided < predicted.wall.likely ? chunk : null
+}
+
+/** How long a divided job takes, if so many transcoders work on nothing else; null = the plan says no times. */
+export function dividedSeconds(plan: Plan, media: MediaInfo, vcpus: number, slots: number): number | null {
+  const { division, packaging } = encodedSegments(plan)
+  const work = workOf(plan, media, vcpus)
+  if (division == null || packaging === null || work === null) return null
+  return secondsOf(work, slots, { chunk: longestChunkSeconds(division, packaging), count: division.chunks.length })
+}
+
+function workOf(plan: Plan, media: MediaInfo, vcpus: number): Work | null {
+  const { durationSeconds: seconds } = plan
+  const predicted = predictTime(plan, media, vcpus)
+  if (seconds === null || seconds === 0 || predicted === null) return null
+  const perSecond = Math.max(Number.MIN_VALUE, predicted.wall.likely - START_SECONDS) / seconds
+  return { seconds, perSecond, sampling: samplingSeconds(encodedSegments(plan), media, vcpus) }
+}
+
+function secondsOf(work: Work, slots: number, { chunk, count }: { chunk: number; count: number }): number {
+  const rounds = Math.ceil(count / slots)
+  return secondsAround(work, slots) + rounds * (START_SECONDS + chunk * work.perSecond)
+}
+
+/** Before the first chunk and behind the last one. */
+function secondsAround({ sampling }: Work, slots: number): number {
+  const parts = surveyParts(sampling, { chunks: [] }, MAX_JOB_PARTS)
+  const survey =
+    parts === null ? sampling : START_SECONDS + Math.ceil(parts / slots) * (START_SECONDS + sampling / parts)
+  return START_SECONDS + survey + START_SECONDS
+}
