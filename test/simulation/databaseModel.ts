@@ -2,17 +2,23 @@
 // second time. It can record statements and answers, which sqlReplay.ts compares with the real SQL.
 // Not in charge of: which statements are sent, and when (worker/scheduler …), which results are allowed
 // (invariants.ts).
+import type { JobError } from '#contract/errors.ts'
 import type { JobState, TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
 import type { JobRow } from '../../worker/db/jobs.ts'
 import type { TaskRow } from '../../worker/db/tasks.ts'
 import type { Code } from './productionCode.ts'
 import type { Program } from './program.ts'
 
-export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: null } & {
+export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: string | null } & {
   timeline: string
   starts_failed_total: number
   hurry_at: number | null
 }
+/** As much of a plan as the service reads. */
+export interface SimulatedPlan {
+  engine: { build: string }
+}
+
 interface Usage {
   account: string
   month: string
@@ -134,6 +140,10 @@ export class Ledger {
       [sentBy((db) => tasks.listKnownSlots(db, 0)), this.#known],
       [sentBy((db) => tasks.listWaitingTasks(db, 0, 0)), this.#waiting],
       [sentBy((db) => tasks.listUnattendedTasks(db, 0, 0, 0, 0)), this.#neglected],
+      [sentBy((db) => tasks.findPlan(db, '')), this.#plan],
+      [sentBy((db) => tasks.savePlan(db, '', 0, '', false, 0)), this.#savePlan],
+      [sentBy((db) => parts.findPlannedBuild(db, '')), this.#build],
+      [sentBy((db) => parts.findLastWork(db, '', 0)), this.#lastWork],
       [sentBy((db) => tasks.findTimeline(db, '')), this.#timeline],
       [sentBy((db) => jobs.findJobByJobId(db, '')), this.#job],
       [sentBy((db) => parts.insertParts(db, '', 0, 0, 0)), this.#divide],
@@ -239,6 +249,40 @@ export class Ledger {
     const lost_to = state === 'queued' && lost > 0 && error !== undefined ? JSON.stringify(error) : null
     const inspected = { source: null, poster: null, lost_to }
     return [{ ...job, ...inspected, task: id, kind, task_state: state, attempt, lost, starts_failed, not_before }]
+  }
+
+  readonly #plan = (id: string): Row[] => {
+    const task = this.tasks.get(id)
+    return task ? [{ plan: task.plan }] : []
+  }
+
+  /** The first plan stays, unless another one replaces it. */
+  readonly #savePlan = (...[id, attempt, plan, event, replaces]: [string, number, string, string, 0 | 1]): Row[] => {
+    const task = this.tasks.get(id)
+    if (task?.state !== 'running' || task.attempt !== attempt || task.main !== null) return []
+    if (task.plan === null) task.timeline = `${task.timeline.slice(0, -1)},${event}]`
+    if (task.plan === null || replaces === 1) task.plan = plan
+    return [{ plan: task.plan }]
+  }
+
+  readonly #build = (main: string): Row[] => {
+    const task = this.tasks.get(main)
+    return task ? [{ build: this.plannedBuild(main) }] : []
+  }
+
+  /** Of the ffmpeg with which all parts of the job are made. */
+  plannedBuild(main: string): string | null {
+    const plan = this.tasks.get(main)?.plan ?? null
+    return plan === null ? null : (JSON.parse(plan) as SimulatedPlan).engine.build
+  }
+
+  /** A part whose last start failed says nothing about when a transcoder was at work. */
+  readonly #lastWork = (main: string, now: number): Row[] => {
+    const begun = this.partsOf(main).filter(
+      ({ state, attempt, starts_failed: failed }) => state !== 'starting' && attempt > 0 && failed === 0,
+    )
+    const times = begun.map(({ state, updated_at: at }) => (state === 'running' ? now : at))
+    return [{ at: Math.max(this.tasks.get(main)!.updated_at, 0, ...times) }]
   }
 
   readonly #timeline = (jobId: string): Row[] => {
@@ -555,6 +599,11 @@ export class Ledger {
     return this.partsOf(task.main).find(({ part }) => part === surveys)!.state !== 'completed'
   }
 
+  /** One of the parts that wait for another one. */
+  heldBack(): string | undefined {
+    return [...this.tasks.values()].find((task) => task.state === 'queued' && this.#isHeldBack(task))?.id
+  }
+
   #partsLeft({ main, parts }: Task): number {
     if (parts > 0) return 0
     return main === null
@@ -607,6 +656,10 @@ function noticed({ state, attempt }: Task, after: Task): TaskEvent {
     return after.state === 'completed'
       ? { type: 'committed', attempt }
       : { type: 'commit_failed', attempt, error: { code: 'internal', message: '' } }
+  if (state === 'starting' && after.state === 'failed') {
+    const { error } = (JSON.parse(after.timeline) as { error?: JobError }[]).at(-1)!
+    return { type: 'attempt_failed', attempt, error: error! }
+  }
   return state === 'starting'
     ? { type: 'start_failed', attempt, reason: 'no_answer' }
     : { type: 'lost', attempt, ranMs: 0, share: 0 }

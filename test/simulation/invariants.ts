@@ -1,6 +1,7 @@
 // In charge of: the invariants of docs/reliability.md, checked from outside and written independently of the code that
 // must keep them.
 // Not in charge of: making anything happen.
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { Clock } from './virtualClock.ts'
 import type { Change, Ledger, Task } from './databaseModel.ts'
@@ -29,6 +30,8 @@ const RESEND_MS = 60_000
 const NOTICE_MS = 45_000
 /** What a request left undone is repeated each minute, and each two minutes by monitors; plus time for alarms. */
 const SETTLE_MS = 4 * 60_000
+/** As long as parts wait for a transcoder with the build of their job. */
+const BUILD_WAIT_MS = 30 * 60_000
 const COMMIT_SLACK_MS = 30 * 60_000
 /** The states in which an event may find a task; duplicated here on purpose. */
 const FROM: Readonly<Record<string, readonly string[]>> = {
@@ -65,14 +68,16 @@ export class Checker {
   /** Number of the last event received. */
   readonly #events = new Map<string, number>()
   readonly #runs = new Map<string, number>()
+  /** The build of each transcoder, and since when it has that. */
+  readonly #builds = new Map<number, { build: string; since: number }>()
   readonly #cancelled = new Set<string>()
   /** Attempts whose transcoder fell silent while they ran, and since when. */
   readonly #silent = new Map<string, number>()
   readonly #failedStarts = new Map<string, number>()
   /** The largest share that each attempt has reported. */
   readonly #reported = new Map<string, number>()
-  /** How many attempts of each task ran. */
-  readonly #ran = new Map<string, number>()
+  /** The attempts of each task that ran. */
+  readonly #ran = new Map<string, Set<number>>()
   /** When a starting task was claimed. */
   readonly #claimed = new Map<string, number>()
   /** When a main task ended. */
@@ -130,9 +135,11 @@ export class Checker {
   }
 
   /** Parts work only while their main task waits for them, and it goes on exactly when they are completed. */
-  #parts(before: Task, after: Task, { type }: Change['event']): void {
+  #parts(before: Task, after: Task, event: Change['event']): void {
+    const { type } = event
     const { id, main } = after
     const { now } = this.#clock
+    if (type === 'attempt_failed' && event.error.code === 'build_unavailable') this.#checkBuilds(after)
     if (main !== null) {
       const whole = this.ledger.tasks.get(main)!
       if (type === 'claim' && whole.state !== 'divided')
@@ -145,7 +152,9 @@ export class Checker {
       return
     }
     const parts = this.ledger.partsOf(id)
-    const areDone = parts.length === after.parts && parts.every(({ state }) => state === 'completed')
+    // One attempt may have made all of the job after its parts.
+    const areDone =
+      (parts.length === after.parts || after.parts === 0) && parts.every(({ state }) => state === 'completed')
     if (type === 'divide' && (after.parts < 2 || parts.length !== after.parts))
       this.fault(id, 'I19', `it is divided into ${after.parts} parts, and ${parts.length} are there`)
     if (type === 'divide') this.#divided(before, after)
@@ -155,6 +164,41 @@ export class Checker {
       this.fault(id, 'I19', 'no part has failed')
     if (before.state === 'divided') this.#waited(id, 'before it went on')
     if (ENDS.includes(after.state)) this.#endedAt.set(id, now)
+  }
+
+  /** A transcoder that is there has this build, from now on. */
+  hasBuild(k: number, build: string): void {
+    if (this.#builds.get(k)?.build !== build) this.#builds.set(k, { build, since: this.#clock.now })
+  }
+
+  /** The attempt got no task, since its transcoder has another build. */
+  unfit(id: string, attempt: number): void {
+    this.#ranOf(id).delete(attempt)
+  }
+
+  #ranOf(id: string): Set<number> {
+    const ran = this.#ran.get(id) ?? new Set<number>()
+    this.#ran.set(id, ran)
+    return ran
+  }
+
+  /** An attempt at a part begins. */
+  makes(id: string, build: string): void {
+    const planned = this.ledger.plannedBuild(this.ledger.find(id).main!)
+    if (build !== planned) this.fault(id, 'I19', `build ${build} makes a part of a job of build ${planned}`)
+  }
+
+  /** `task`: a part that failed because no transcoder had its build. */
+  #checkBuilds({ id, main }: Task): void {
+    const whole = this.ledger.tasks.get(main!)!
+    // Another part failed for the same reason.
+    if (whole.state !== 'divided') return
+    const waited = this.#clock.now - whole.updated_at
+    if (waited < BUILD_WAIT_MS) this.fault(id, 'I19', `no transcoder has its build, after ${waited} ms`)
+    const planned = this.ledger.plannedBuild(main!)
+    for (const [k, { build, since }] of this.#builds)
+      if (build === planned && this.scenario.protocols[k] === TASK_PROTOCOL && since < this.#clock.now - BUILD_WAIT_MS)
+        this.fault(id, 'I19', `no transcoder is said to have build ${build}, which transcoder ${k} has`)
   }
 
   /** A second time only behind a survey, whose parts stay as they are. */
@@ -343,10 +387,9 @@ export class Checker {
     this.#runs.set(key, now)
     if (change === 1) {
       this.started++
-      const ran = (this.#ran.get(id) ?? 0) + 1
-      this.#ran.set(id, ran)
+      const ran = this.#ranOf(id).add(attempt)
       // A start whose answer was lost may run for a moment without being current.
-      if (this.scenario.loss === 0 && ran > MAX_ATTEMPTS) this.fault(id, 'I13', `it has had ${ran} attempts`)
+      if (this.scenario.loss === 0 && ran.size > MAX_ATTEMPTS) this.fault(id, 'I13', `it has had ${ran.size} attempts`)
     }
     if (now > 1) this.fault(id, 'I11', `attempt ${attempt} runs ${now} times at once`)
   }

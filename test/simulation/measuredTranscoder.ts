@@ -3,6 +3,7 @@
 // Not in charge of: faults (transcoderModel.ts), where the times come from (bench/rows/replay.ts).
 import { HEARTBEAT_MS, PART_HEARTBEAT_MS, TASK_PROTOCOL, type FinishPost } from '#contract/task/protocol.ts'
 import type { Program } from './program.ts'
+import { OLD_BUILD } from './scenario.ts'
 import { typeOf } from './storageModel.ts'
 import { type Process, settled } from './virtualClock.ts'
 import { DONE, type Service } from './workerModel.ts'
@@ -78,7 +79,7 @@ export class MeasuredTranscoder {
     const began = clock.now
     const state = { isOver: false, share: 0 }
     yield this.#costs.start * 1000
-    const told = yield* this.#ask((program) => this.#service.task(program, id, attempt))
+    const told = yield* this.#ask((program) => this.#service.task(program, id, attempt, OLD_BUILD))
     clock.spawn(this.#beat(id, attempt, state, told.part === null ? HEARTBEAT_MS : PART_HEARTBEAT_MS))
     if (told.part !== null) yield* this.#makePart(id, attempt, told.part, state)
     else if (told.assemble !== null) yield* this.#assemble(id, attempt, told.assemble)

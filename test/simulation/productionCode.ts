@@ -40,6 +40,7 @@ export async function loadCode(root: string) {
     'worker/scheduler/partEffects.ts',
   )) as typeof import('../../worker/scheduler/partEffects.ts')
   const records = (await load('worker/monitor/partRecords.ts')) as typeof import('../../worker/monitor/partRecords.ts')
+  const builds = (await load('worker/taskApi/fittingBuild.ts')) as typeof import('../../worker/taskApi/fittingBuild.ts')
   const totals = (await load('worker/db/metricTotals.ts')) as typeof import('../../worker/db/metricTotals.ts')
   const usage = (await load('worker/db/usage.ts')) as typeof import('../../worker/db/usage.ts')
   return {
@@ -57,6 +58,7 @@ export async function loadCode(root: string) {
     partRecords: records.partRecords,
     checkMain: effects.checkMain,
     endParts: effects.endParts,
+    requireFittingBuild: builds.requireFittingBuild,
     totals,
     usage,
   }

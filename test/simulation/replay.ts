@@ -9,7 +9,7 @@ import { Checker } from './invariants.ts'
 import { MeasuredTranscoder, type TaskCosts } from './measuredTranscoder.ts'
 import { type Code, loadCode } from './productionCode.ts'
 import type { Program } from './program.ts'
-import type { JobShape, Scenario } from './scenario.ts'
+import { OLD_BUILD, type JobShape, type Scenario } from './scenario.ts'
 import { takeGlobals } from './simulate.ts'
 import { Clock, type Process } from './virtualClock.ts'
 import { Service } from './workerModel.ts'
@@ -206,6 +206,7 @@ function calm({ parts, surveys }: TaskCosts, transcoders: number): Scenario {
     segments: 1,
     parts: parts.length,
     surveys: surveys.length,
+    unlike: false,
     failing: 0,
     steps: 1,
     stepMs: 1,
@@ -217,6 +218,8 @@ function calm({ parts, surveys }: TaskCosts, transcoders: number): Scenario {
     ...none,
     jobs: [job],
     protocols: Array.from({ length: transcoders }, () => TASK_PROTOCOL),
+    builds: Array.from({ length: transcoders }, () => OLD_BUILD),
+    isRollout: false,
     duplicates: 1,
     posts: 1,
     isPolled: false,

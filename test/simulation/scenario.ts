@@ -20,6 +20,8 @@ export interface JobShape {
   parts: number
   /** Parts that survey the source before: 0 = the first attempt does it. */
   surveys: number
+  /** What the parts of the job stored does not fit together: the last attempt makes all of it. */
+  unlike: boolean
   /** The part whose encode ends as `outcome` says; the others end well. */
   failing: number
   /** Steps of the encode, and how long each takes in milliseconds. */
@@ -36,6 +38,10 @@ export interface Scenario {
   jobs: JobShape[]
   /** The protocol that each transcoder supports; an older one refuses every task. */
   protocols: number[]
+  /** The build of each transcoder's ffmpeg. */
+  builds: string[]
+  /** A transcoder that starts again has a newer build. */
+  isRollout: boolean
   faultsUntil: number
   loss: number
   /** Number of deliveries of each queue message. */
@@ -56,6 +62,9 @@ export interface Scenario {
 }
 
 const MINUTE = 60_000
+/** Of ffmpeg. */
+export const OLD_BUILD = 'old'
+export const NEW_BUILD = 'new'
 
 /** @param more a second sequence, for faults that were added later: the seeds keep what they stood for */
 export function scenarioOf(random: Random, more: Random): Scenario {
@@ -69,8 +78,13 @@ export function scenarioOf(random: Random, more: Random): Scenario {
   const hang = more.chance(0.5) ? 0.3 : 0
   const poisoned = more.chance(0.15) ? poisonedJob(more) : {}
   const divisions = more.chance(0.4) ? Array.from({ length: 4 }, () => division(more)) : []
+  const unlike = divisions.map(() => more.chance(0.2))
+  const isRollout = divisions.length > 0 && more.chance(0.4)
+  const builds = protocols.map(() => (isRollout && more.chance(0.3) ? NEW_BUILD : OLD_BUILD))
   return {
     protocols,
+    builds,
+    isRollout,
     faultsUntil,
     loss: level(0, 0.02, 0.15),
     duplicates: level(1, 2, 5),
@@ -83,7 +97,7 @@ export function scenarioOf(random: Random, more: Random): Scenario {
     storeFails: level(0, 0.02, 0.2),
     commitFails: level(0, 0, 0.1),
     jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)).map((job, n) =>
-      divided(n === 0 ? { ...job, ...poisoned } : job, divisions[n]),
+      divided({ ...job, ...(n === 0 ? poisoned : {}), unlike: unlike[n] ?? false }, divisions[n]),
     ),
     processFaults: Array.from({ length: random.whole(0, 6) }, () => ({
       at: random.whole(0, faultsUntil),
@@ -111,6 +125,7 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     poison: null,
     parts: 0,
     surveys: 0,
+    unlike: false,
     failing: 0,
   }
 }
@@ -157,5 +172,14 @@ export function repeated(random: Random): Scenario {
     cancelAt: null,
     outcome: 'well',
   }))
-  return { ...calm, jobs, protocols: [TASK_PROTOCOL, TASK_PROTOCOL], faultsUntil: 0, duplicates: 5, posts: 3 }
+  return {
+    ...calm,
+    jobs,
+    protocols: [TASK_PROTOCOL, TASK_PROTOCOL],
+    builds: [OLD_BUILD, OLD_BUILD],
+    isRollout: false,
+    faultsUntil: 0,
+    duplicates: 5,
+    posts: 3,
+  }
 }

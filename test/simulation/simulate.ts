@@ -58,7 +58,7 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
   checker.isCalm = scenario.crash === 0 && scenario.pause === 0
   const service = new Service({ clock, random, code, ledger, scenario, checker })
   for (const [k, protocol] of scenario.protocols.entries())
-    service.transcoders.push(new Transcoder(service, k, protocol))
+    service.transcoders.push(new Transcoder(service, k, protocol, scenario.builds[k]!))
 
   const lastDeadline = Math.max(...scenario.jobs.map((job) => job.deadlineAt))
   const latest = Math.max(lastDeadline, scenario.faultsUntil) + REST_MS

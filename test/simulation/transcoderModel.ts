@@ -6,8 +6,8 @@ import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
-import type { JobShape } from './scenario.ts'
-import { DONE, type PartRecord, type Service } from './workerModel.ts'
+import { NEW_BUILD, type JobShape } from './scenario.ts'
+import { DONE, type PartRecord, type Service, type Told } from './workerModel.ts'
 import { FILE_BYTES, typeOf } from './storageModel.ts'
 
 const BEAT_MS = 5000
@@ -39,6 +39,7 @@ class Killed extends Error {}
 export class Transcoder {
   readonly k: number
   readonly #protocol: number
+  #build: string
   readonly #service: Service
   #current: Run | null = null
   #ended: string[] = []
@@ -47,10 +48,12 @@ export class Transcoder {
   #away = false
   #frozenUntil = 0
 
-  constructor(service: Service, k: number, protocol: number) {
+  constructor(service: Service, k: number, protocol: number, build: string) {
     this.#service = service
     this.k = k
     this.#protocol = protocol
+    this.#build = build
+    service.checker.hasBuild(k, build)
   }
 
   /** `POST /run`. @returns false for a refusal or a missing answer */
@@ -130,6 +133,8 @@ export class Transcoder {
 
   *#restart(): Process {
     this.#away = false
+    if (this.#service.scenario.isRollout) this.#build = NEW_BUILD
+    this.#service.checker.hasBuild(this.k, this.#build)
     yield 0
   }
 
@@ -191,11 +196,11 @@ export class Transcoder {
     const service = this.#service
     const { id, attempt } = run
     const shape = service.scenario.jobs[service.ledger.find(id).job - 1]!
-    const told = yield* this.#ask(run, life, (program) => service.task(program, id, attempt))
+    const told = yield* this.#ask(run, life, (program) => service.task(program, id, attempt, this.#build))
+    if (told.part !== null) service.checker.makes(id, this.#build)
     if (told.assemble !== null) return yield* this.#assemble(run, life, shape, told.assemble)
     if (told.surveyed !== null) yield* this.#readSurvey(run, life, told.surveyed)
-    if (told.part === null && shape.parts > 0)
-      return yield* this.#divide(run, life, shape, told.surveyed === null && shape.surveys > 0)
+    if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape, told)
     const made = yield* this.#encode(run, life, workOf(shape, told.part))
     if (made === null) return
     if (told.part !== null) return yield* this.#deliver(run, life, told.part, made)
@@ -247,12 +252,17 @@ export class Transcoder {
     for (let part = 0; part < parts; part++) yield* this.#record(run, life, part)
   }
 
-  *#divide(run: Run, life: number, { stepMs, parts, surveys }: JobShape, survey: boolean): Process {
+  *#divide(run: Run, life: number, { stepMs, parts, surveys }: JobShape, told: Told): Process {
+    const { id, attempt } = run
+    const survey = told.surveyed === null && surveys > 0
     yield* this.#wait(life, stepMs)
     this.#heed(run)
+    // A plan for another build is of no use here.
+    const replaces = told.surveyed !== null || (told.build !== null && told.build !== this.#build)
+    yield* this.#ask(run, life, (program) => this.#service.plan(program, id, attempt, this.#build, replaces))
     run.ending = true
     const division = { survey, parts: survey ? surveys : surveys + parts }
-    yield* this.#ask(run, life, (program) => this.#service.divide(program, run.id, run.attempt, division))
+    yield* this.#ask(run, life, (program) => this.#service.divide(program, id, attempt, division))
   }
 
   *#deliver(run: Run, life: number, part: number, made: Made): Process {
@@ -283,8 +293,17 @@ export class Transcoder {
       all.uploads.push(...record.uploads)
       this.#heed(run)
     }
+    if (shape.unlike) return yield* this.#makeAll(run, life, shape)
     run.ending = true
     yield* this.#finish(run, life, all)
+  }
+
+  /** Nothing of what the parts stored is used. */
+  *#makeAll(run: Run, life: number, shape: JobShape): Process {
+    const made = yield* this.#encode(run, life, { ...shape, outcome: 'well', poison: null })
+    if (made === null) return
+    run.ending = true
+    yield* this.#finish(run, life, made, true)
   }
 
   *#record(run: Run, life: number, part: number): Process<PartRecord | null> {
@@ -296,9 +315,10 @@ export class Transcoder {
     return found
   }
 
-  *#finish(run: Run, life: number, made: Made): Process {
+  *#finish(run: Run, life: number, made: Made, undivided = false): Process {
     const { id, attempt } = run
-    yield* this.#ask(run, life, (program) => this.#service.finish(program, id, attempt, finishOf(id, attempt, made)))
+    const post: FinishPost = { ...finishOf(id, attempt, made), ...(undivided ? { undivided } : {}) }
+    yield* this.#ask(run, life, (program) => this.#service.finish(program, id, attempt, post))
   }
 
   /** The source makes this transcoder end. */

@@ -13,7 +13,7 @@ import type { Checker } from './invariants.ts'
 import type { Clock, Process } from './virtualClock.ts'
 import { settled } from './virtualClock.ts'
 import type { Code } from './productionCode.ts'
-import type { Ledger } from './databaseModel.ts'
+import type { Ledger, SimulatedPlan } from './databaseModel.ts'
 import { type Durable, envOf, storageOf } from './platformModel.ts'
 import { Crash, Program } from './program.ts'
 import type { Random } from '../support/seededRandom.ts'
@@ -284,6 +284,9 @@ export class Service {
     const orphans = await this.code.parts.listOrphanedParts(env.DB, 100)
     // A scheduler that was slow chose them while their main task still waited for them.
     for (const { id } of orphans) await this.code.transition(env, id, { type: 'claim' }, { slot: 0 })
+    // Nor had it read that the part which this one needs is not stored.
+    const held = this.ledger.heldBack()
+    if (held !== undefined) await this.code.transition(env, held, { type: 'claim' }, { slot: 0 })
     await this.code.endParts(env, orphans, this.code.apply)
     for (const task of await this.code.tasks.listUnattendedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
       if (task.state !== 'starting') await this.#monitor(program, task.id).ensureAlarm()
@@ -334,20 +337,45 @@ export class Service {
   // ended.
 
   /** `part`: of a part. `surveyed`: how many parts have surveyed the source. `assemble`: how many are to be put together. */
-  async task(program: Program, id: string, attempt: number): Promise<Told | null> {
+  async task(program: Program, id: string, attempt: number, build: string): Promise<Told | null> {
+    if (!(await this.#isFitting(program, id, attempt, build))) return null
     const result = await this.#apply(program, id, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') return null
     this.checker.heard(id, attempt)
     await this.#monitor(program, id).attemptRunning(this.#watched(id, attempt))
     const task = await this.code.tasks.findTask(program.env.DB, id)
     if (!task) return null
+    const plan = await this.code.tasks.findPlan(program.env.DB, task.main ?? id)
     const surveys = task.survey_parts
     const isSurveyed = task.parts > 0 && task.parts === surveys
     return {
       part: task.part,
+      build: plan === null ? null : (JSON.parse(plan) as SimulatedPlan).engine.build,
       surveyed: isSurveyed ? surveys : null,
       assemble: task.parts > surveys ? { first: surveys, parts: task.parts - surveys } : null,
     }
+  }
+
+  /** As in a request of a transcoder with this build. */
+  async #isFitting(program: Program, id: string, attempt: number, build: string): Promise<boolean> {
+    const context = { var: { task: id, attempt, jobId: jobOf(id) }, env: program.env, req: { header: () => build } }
+    try {
+      await this.code.requireFittingBuild(context as never)
+      return true
+    } catch (error) {
+      if ((error as Error).name !== 'RequestError') throw error
+      this.checker.unfit(id, attempt)
+      return false
+    }
+  }
+
+  async plan(program: Program, id: string, attempt: number, build: string, replaces: boolean): Promise<'ok' | null> {
+    const plan: SimulatedPlan = { engine: { build } }
+    const { DB } = program.env
+    if ((await this.code.tasks.savePlan(DB, id, attempt, JSON.stringify(plan), replaces, this.clock.now)) === null)
+      return null
+    await this.#monitor(program, id).notifyListeners()
+    return 'ok'
   }
 
   async divide(
@@ -444,7 +472,8 @@ export class Service {
     const store = () =>
       Promise.all([monitor.storeCommitRecord(attempt, finish), monitor.heartbeat(attempt, finish.progress)])
     if (before.state === 'running' && (await store())[0] === 'current') {
-      const result = await this.#apply(program, id, { type: 'finish', attempt })
+      const undivided = finish.undivided === true
+      const result = await this.#apply(program, id, { type: 'finish', attempt, undivided })
       if (!result.ok && result.refusal !== 'same') {
         await this.code.dropRecord(program.env, jobOf(id), attempt)
         return null
@@ -487,8 +516,10 @@ export function partId(task: string, part: number): string {
 }
 
 /** What an attempt is told of its task. */
-interface Told {
+export interface Told {
   part: number | null
+  /** Of the stored plan. */
+  build: string | null
   surveyed: number | null
   assemble: { first: number; parts: number } | null
 }
