@@ -8,9 +8,9 @@ import { findTask, listWaitingTasks } from '../../../worker/db/tasks.ts'
 import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
 import { describeDeadline } from '../../../worker/taskApi/deadline.ts'
 import { ADMIN_KEY, apiRequest, createKey, jobBody, postJson } from '../support/apiClient.ts'
+import { HLS_JOB, HLS_PLAN } from '../support/dividedFixture.ts'
 import { advanceClock, readStatus, startJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
 import { newJobRow } from '../support/newJobRow.ts'
-import { taskPlan } from '../support/taskPlan.ts'
 
 const HOUR_MS = 3600_000
 
@@ -126,8 +126,8 @@ test('a dry run has all of the time, and does not hurry itself', async () => {
 })
 
 test('parts are told nothing, and neither is a job that names no time', async () => {
-  const { attempt } = await startJob({ output_container: 'hls', bucket_output_path: 'hls', deadline_seconds: 600 })
-  await attempt.taskApi('POST', '/plan', { plan: taskPlan('', { outputs: [] }), warnings: [] })
+  const { attempt } = await startJob({ ...HLS_JOB, deadline_seconds: 600 })
+  await attempt.taskApi('POST', '/plan', HLS_PLAN)
   expect((await attempt.divide(3)).status).toBe(200)
   const part = await startNextAttempt()
   expect(await (await part.taskApi('GET', '')).json()).not.toHaveProperty('deadline')

@@ -17,29 +17,18 @@ import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts
 import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
 import { acceptedReports } from '../../../worker/taskApi/parts.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
+import { HLS_JOB, HLS_PLAN, MASTER_PLAYLIST, startDividedJob } from '../support/dividedFixture.ts'
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, readStatus, startJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
-import { taskPlan } from '../support/taskPlan.ts'
 
-const HLS_JOB = {
-  output_container: 'hls',
-  bucket_output_path: 'hls',
-  videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate: 600 }],
-  audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
-}
-const plan = { plan: taskPlan('', { outputs: [] }), warnings: [] }
 /** Two are at work at the same time, one waits. */
 const PARTS = 3
 
-/** A job that has just been divided, and the attempts at its last chunk and at the other one: the rest waits for the last. */
-async function startDivided(): Promise<{ id: number; main: FakeAttempt; parts: [FakeAttempt, FakeAttempt] }> {
-  const { id, attempt: main } = await startJob(HLS_JOB)
-  expect((await main.taskApi('POST', '/plan', plan)).status).toBe(200)
-  expect((await main.divide(PARTS)).status).toBe(200)
-  const begun = [await startNextAttempt(), await startNextAttempt()]
-  const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))
-  expect([first?.part, second?.part]).toEqual([0, 2])
-  return { id, main, parts: [first!, second!] }
+/** The attempts are those at its last chunk and at the other one: the rest waits for the last. */
+async function startDivided(): ReturnType<typeof startDividedJob> {
+  const job = await startDividedJob(PARTS)
+  expect(job.parts.map(({ part }) => part)).toEqual([0, 2])
+  return job
 }
 
 const segmentOf = (attempt: FakeAttempt) => `hls/video_0/${attempt.attemptDirectory}/00001.m4s`
@@ -84,21 +73,12 @@ async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
 }
 
 const busySlots = () => env.DB.prepare('SELECT COUNT(*) AS n FROM slots WHERE task IS NOT NULL').first('n')
-const master = {
-  path: 'hls/master.m3u8',
-  body: '#EXTM3U\n',
-  stage: 2,
-  content_type: 'application/vnd.apple.mpegurl',
-  profile: null,
-  role: 'manifest',
-} as const
-
 test('a divided job: parts get the plan and each other’s records, and the last attempt publishes what they stored', async () => {
   const { id, main, parts } = await startDivided()
   expect(await main.divide(PARTS).then((answer) => answer.json())).toMatchObject({ state: 'divided' })
   const [last, chunk] = parts
   const described = await (await chunk.taskApi('GET', '')).json<TaskDescription>()
-  expect(described).toMatchObject({ kind: 'part', part: { index: 2 }, plan: plan.plan, heartbeat_ms: 5000 })
+  expect(described).toMatchObject({ kind: 'part', part: { index: 2 }, plan: HLS_PLAN.plan, heartbeat_ms: 5000 })
   expect(described.accepts).toEqual({ source: false, preview: false, log: true, subtitles: true })
   expect(described.assemble).toBeUndefined()
 
@@ -135,7 +115,9 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect(await (await assembling.taskApi('GET', '')).json()).toMatchObject({ assemble: { parts: PARTS } })
   const found = await (await assembling.taskApi('GET', '/parts/0')).json<typeof record>()
   expect((await assembling.divide(PARTS)).status).toBe(409)
-  expect(await (await assembling.finish([found.large], { written: [master] })).json()).toEqual({ state: 'completed' })
+  expect(await (await assembling.finish([found.large], { written: [MASTER_PLAYLIST] })).json()).toEqual({
+    state: 'completed',
+  })
 
   expect(await readStatus(id)).toMatchObject({ error: null, warnings, chunks: { completed: PARTS, map: 'ccc' } })
   await cleanUp(main.job)
@@ -218,7 +200,7 @@ test('a lost transcoder costs one part: its attempt is repeated, the others stay
   await storeSegment(rest)
   expect((await rest.deliver()).status).toBe(200)
   const assembling = await startNextAttempt()
-  expect((await assembling.finish([], { written: [master] })).status).toBe(200)
+  expect((await assembling.finish([], { written: [MASTER_PLAYLIST] })).status).toBe(200)
   expect((await readStatus(id)).error).toBeNull()
   await cleanUp(main.job)
   const kept = [rest, chunk, again].map(segmentOf)
@@ -238,7 +220,7 @@ test('an attempt that makes all of a divided job leaves nothing of its parts', a
   await chunk.deliver()
   const whole = await startNextAttempt()
   await storeSegment(whole)
-  const finish = { written: [master], undivided: true as const }
+  const finish = { written: [MASTER_PLAYLIST], undivided: true as const }
   expect(await (await whole.finish([], finish)).json()).toEqual({ state: 'completed' })
   expect(await readStatus(id)).toMatchObject({ state: 'ready', error: null, chunks: null })
   await cleanUp(main.job)
@@ -366,13 +348,13 @@ test('only the main task decides and reports for its job', async () => {
   const { main, parts } = await startDivided()
   const [last] = parts
   for (const [method, path, body] of [
-    ['POST', '/plan', plan],
+    ['POST', '/plan', HLS_PLAN],
     ['POST', '/source', { source: {} }],
     ['PUT', '/preview', new Uint8Array(3)],
     ['POST', '/divide', { parts: 2 }],
   ] as const)
     expect([path, (await last.taskApi(method, path, body)).status]).toEqual([path, 403])
-  expect((await last.finish([], { written: [master] })).status).toBe(403)
+  expect((await last.finish([], { written: [MASTER_PLAYLIST] })).status).toBe(403)
   const foreign = `hls/video_0/${main.attemptDirectory}/00001.m4s`
   expect((await last.putObject(foreign, 'abc', 'video/mp4')).status).toBe(403)
 })
@@ -383,7 +365,7 @@ const engine = { version: '7.0', build: 'a'.repeat(64), features: {} }
 /** A job whose parts are made with one build of ffmpeg, and the attempt at its first part, which has not asked for it. */
 async function startBuilt(): Promise<{ id: number; first: FakeAttempt; second: FakeAttempt }> {
   const { id, attempt: main } = await startJob(HLS_JOB)
-  await main.taskApi('POST', '/plan', { plan: { ...plan.plan, engine }, warnings: [] })
+  await main.taskApi('POST', '/plan', { plan: { ...HLS_PLAN.plan, engine }, warnings: [] })
   await main.divide(PARTS)
   const begun = [await transcoders.nextAttempt(), await transcoders.nextAttempt()]
   const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))

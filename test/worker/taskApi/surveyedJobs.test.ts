@@ -9,37 +9,19 @@ import { findTask } from '../../../worker/db/tasks.ts'
 import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
+import { HLS_PLAN, MASTER_PLAYLIST, startDividedJob } from '../support/dividedFixture.ts'
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
-import { advanceClock, readStatus, startJob, startNextAttempt } from '../support/jobFixture.ts'
-import { taskPlan } from '../support/taskPlan.ts'
+import { advanceClock, readStatus, startNextAttempt } from '../support/jobFixture.ts'
 
-const HLS_JOB = {
-  output_container: 'hls',
-  bucket_output_path: 'hls',
-  videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate: 600 }],
-}
 const SURVEYS = 2
 const PARTS = 3
-const plan = { plan: taskPlan('', { outputs: [] }), warnings: [] }
-const master = {
-  path: 'hls/master.m3u8',
-  body: '#EXTM3U\n',
-  stage: 2,
-  content_type: 'application/vnd.apple.mpegurl',
-  profile: null,
-  role: 'manifest',
-} as const
 
 /** A job whose source is being surveyed by two parts. */
-async function startSurvey(): Promise<{ id: number; main: FakeAttempt; parts: [FakeAttempt, FakeAttempt] }> {
-  const { id, attempt: main } = await startJob(HLS_JOB)
-  await main.taskApi('POST', '/plan', plan)
-  expect((await main.divide(SURVEYS, { survey: true })).status).toBe(200)
-  const begun = [await startNextAttempt(), await startNextAttempt()]
-  const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))
+async function startSurvey(): ReturnType<typeof startDividedJob> {
+  const job = await startDividedJob(SURVEYS, { survey: true })
   // The second of a survey waits for no other.
-  expect([first?.part, second?.part]).toEqual([0, 1])
-  return { id, main, parts: [first!, second!] }
+  expect(job.parts.map(({ part }) => part)).toEqual([0, 1])
+  return job
 }
 
 const describe = async (attempt: FakeAttempt) => (await attempt.taskApi('GET', '')).json<TaskDescription>()
@@ -62,8 +44,8 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   expect(described.surveyed).toEqual({ parts: SURVEYS })
   expect(described.assemble).toBeUndefined()
   expect(await (await again.taskApi('GET', '/parts/1')).json()).toEqual({ bits: 2 })
-  const factors = { ...plan.plan, durationSeconds: 7 }
-  expect((await again.taskApi('POST', '/plan', { ...plan, plan: factors, replaces: true })).status).toBe(200)
+  const factors = { ...HLS_PLAN.plan, durationSeconds: 7 }
+  expect((await again.taskApi('POST', '/plan', { ...HLS_PLAN, plan: factors, replaces: true })).status).toBe(200)
   // Neither another survey, nor less than a chunk and the rest.
   expect((await again.divide(SURVEYS + PARTS, { survey: true })).status).toBe(409)
   expect((await again.divide(SURVEYS + 1)).status).toBe(409)
@@ -89,7 +71,7 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   const assembling = await startNextAttempt()
   expect((await describe(assembling)).assemble).toEqual({ parts: PARTS, first: SURVEYS })
   expect((await assembling.divide(9)).status).toBe(409)
-  await assembling.finish([], { written: [master] })
+  await assembling.finish([], { written: [MASTER_PLAYLIST] })
   expect(await readStatus(id)).toMatchObject({ error: null, chunks: { completed: PARTS, map: 'ccc' } })
   const { events } = await readJson(`/api/v0/job/${id}/events`)
   expect(events.map(({ type }: { type: string }) => type)).toEqual([

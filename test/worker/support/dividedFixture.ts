@@ -1,0 +1,42 @@
+// In charge of: a job that is divided, for tests with stand-in transcoders: its body, its plan, its first parts.
+// Not in charge of: what parts do (fakeTranscoder.ts).
+import { expect } from 'vitest'
+import type { FakeAttempt } from './fakeTranscoder.ts'
+import { startJob, startNextAttempt } from './jobFixture.ts'
+import { taskPlan } from './taskPlan.ts'
+
+export const HLS_JOB = {
+  output_container: 'hls',
+  bucket_output_path: 'hls',
+  videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate: 600 }],
+  audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
+}
+
+/** The body of `POST /plan`. */
+export const HLS_PLAN = { plan: taskPlan('', { outputs: [] }), warnings: [] }
+
+export const MASTER_PLAYLIST = {
+  path: 'hls/master.m3u8',
+  body: '#EXTM3U\n',
+  stage: 2,
+  content_type: 'application/vnd.apple.mpegurl',
+  profile: null,
+  role: 'manifest',
+} as const
+
+interface DividedJob {
+  id: number
+  main: FakeAttempt
+  /** As many as are at work at the same time. */
+  parts: [FakeAttempt, FakeAttempt]
+}
+
+/** A job that has just been divided, and the attempts at the parts that can start, in their order. */
+export async function startDividedJob(parts: number, options: { survey?: true } = {}): Promise<DividedJob> {
+  const { id, attempt: main } = await startJob(HLS_JOB)
+  expect((await main.taskApi('POST', '/plan', HLS_PLAN)).status).toBe(200)
+  expect((await main.divide(parts, options)).status).toBe(200)
+  const begun = [await startNextAttempt(), await startNextAttempt()]
+  const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))
+  return { id, main, parts: [first!, second!] }
+}
