@@ -6,42 +6,15 @@ import type { AutomaticDivision } from '../../../../../transcoder/plan/division/
 import { longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
 import { withDivision } from '../../../../../transcoder/plan/division/withDivision.ts'
 import { predictTime } from '../../../../../transcoder/plan/estimate/costModel.ts'
-import type { MediaInfo, VideoStream } from '../../../../../transcoder/plan/model/mediaInfo.ts'
+import type { MediaInfo } from '../../../../../transcoder/plan/model/mediaInfo.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
-import {
-  audioProfile,
-  audioStream,
-  jobSpec,
-  mediaInfo,
-  packagingSpec,
-  videoProfile,
-} from '../../../../support/transcoder/jobSpecs.ts'
+import { FILM_RUNGS, filmLadder, filmOf } from '../../../../support/transcoder/filmSpecs.ts'
+import { audioStream, jobSpec, mediaInfo, packagingSpec } from '../../../../support/transcoder/jobSpecs.ts'
 
 /** The container of wrangler.toml, and the limits of the service. */
 const AUTOMATIC: AutomaticDivision = { aboveSeconds: 600, vcpus: 4, maxAttemptSeconds: 12 * 3600 }
 
-const HD: Partial<VideoStream> = { width: 1920, height: 1080 }
-const LADDER = [1080, 720, 540, 360].map((height) =>
-  videoProfile({ output: '', width: 0, height, bitrateKbps: height * 5 }),
-)
-
-const ladder = (change: Partial<JobSpec> = {}) =>
-  jobSpec({
-    quality: 'better',
-    gopSeconds: 2,
-    packaging: packagingSpec({ hls: true, dash: true }),
-    video: LADDER,
-    audio: [audioProfile({ optional: true })],
-    ...change,
-  })
-
-const ofMode = (mode: VideoProfile['mode']) => LADDER.map((profile) => ({ ...profile, mode }))
-
-const lasting = (seconds: number, video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}) =>
-  mediaInfo(
-    { ...HD, durationSeconds: seconds, ...video },
-    { durationSeconds: seconds, audio: [audioStream({ durationSeconds: seconds })], ...change },
-  )
+const ofMode = (mode: VideoProfile['mode']) => FILM_RUNGS.map((profile) => ({ ...profile, mode }))
 
 /** Chunks; of single files, too. */
 function decideParts(spec: JobSpec, media: MediaInfo, change: Partial<AutomaticDivision> = {}): number {
@@ -68,7 +41,7 @@ function decide(spec: JobSpec, media: MediaInfo, change: Partial<AutomaticDivisi
 }
 
 test('a film of two hours: chunks of 45 to 60 seconds of encoding', () => {
-  const { chunks, encoding, likely, warnings } = decide(ladder(), lasting(7200))
+  const { chunks, encoding, likely, warnings } = decide(filmLadder(), filmOf(7200))
   expect(likely).toBeGreaterThan(3600)
   expect(encoding).toBeGreaterThan(45)
   expect(encoding).toBeLessThan(61)
@@ -78,7 +51,7 @@ test('a film of two hours: chunks of 45 to 60 seconds of encoding', () => {
 
 test('it needs no setting, on a machine of any size', () => {
   for (const vcpus of [1, 2, 4, 8, 16]) {
-    const { chunks, seconds, encoding, likely } = decide(ladder(), lasting(7200), { vcpus })
+    const { chunks, seconds, encoding, likely } = decide(filmLadder(), filmOf(7200), { vcpus })
     expect(chunks).toBeGreaterThan(likely / 130)
     expect(seconds).toBeGreaterThanOrEqual(24)
     expect(seconds).toBeLessThanOrEqual(600)
@@ -88,27 +61,27 @@ test('it needs no setting, on a machine of any size', () => {
 })
 
 test.each<[string, JobSpec, MediaInfo]>([
-  ['a clip of 30 seconds', ladder(), lasting(30)],
-  ['ten minutes with one small rendition', ladder({ video: [LADDER[3]!] }), lasting(600)],
+  ['a clip of 30 seconds', filmLadder(), filmOf(30)],
+  ['ten minutes with one small rendition', filmLadder({ video: [FILM_RUNGS[3]!] }), filmOf(600)],
   [
     'a source that does not state its length',
-    ladder(),
+    filmLadder(),
     mediaInfo(
-      { ...HD, durationSeconds: null },
+      { width: 1920, height: 1080, durationSeconds: null },
       { durationSeconds: null, audio: [audioStream({ durationSeconds: null })] },
     ),
   ],
-  ['a job that counts the errors of its source', ladder({ maxSourceErrors: 5 }), lasting(7200)],
+  ['a job that counts the errors of its source', filmLadder({ maxSourceErrors: 5 }), filmOf(7200)],
 ])('%s is one task, without a warning', (_, spec, media) => {
   expect(decide(spec, media)).toMatchObject({ chunks: 1, warnings: [] })
 })
 
 test.each<[string, MediaInfo]>([
-  ['silent', lasting(7200, {}, { audio: [] })],
-  ['portrait', lasting(7200, { width: 1080, height: 1920 })],
-  ['25 and 59.94 frames per second', lasting(7200, { frameRate: { num: 60000, den: 1001 } })],
+  ['silent', filmOf(7200, {}, { audio: [] })],
+  ['portrait', filmOf(7200, { width: 1080, height: 1920 })],
+  ['25 and 59.94 frames per second', filmOf(7200, { frameRate: { num: 60000, den: 1001 } })],
 ])('%s video is divided', (_, media) => {
-  const { chunks, encoding } = decide(ladder(), media)
+  const { chunks, encoding } = decide(filmLadder(), media)
   expect(chunks).toBeGreaterThan(20)
   expect(encoding).toBeLessThan(61)
 })
@@ -119,9 +92,9 @@ describe('what is saved decides', () => {
     [0.9, 1],
     [1.2, 11],
   ])('%s of ten minutes of encoding', (share, least) => {
-    const spec = ladder({ video: ofMode('qvbr') })
-    const { likely } = decide(spec, lasting(3600))
-    const { chunks } = decide(spec, lasting((3600 * share * 600) / likely))
+    const spec = filmLadder({ video: ofMode('qvbr') })
+    const { likely } = decide(spec, filmOf(3600))
+    const { chunks } = decide(spec, filmOf((3600 * share * 600) / likely))
     expect(chunks > 1).toBe(least > 1)
     expect(chunks).toBeGreaterThanOrEqual(least)
   })
@@ -129,7 +102,7 @@ describe('what is saved decides', () => {
   test('samples of a short video cost as much as its encode', () => {
     const heavy = { width: 3840, height: 2160, frameRate: { num: 60, den: 1 } }
     const [vbr, qvbr] = (['vbr', 'qvbr'] as const).map((mode) =>
-      decide(ladder({ video: ofMode(mode), quality: 'best' }), lasting(150, heavy), { vcpus: 1 }),
+      decide(filmLadder({ video: ofMode(mode), quality: 'best' }), filmOf(150, heavy), { vcpus: 1 }),
     )
     expect(vbr!.likely).toBeGreaterThan(900)
     expect(vbr!.chunks).toBe(1)
@@ -137,7 +110,7 @@ describe('what is saved decides', () => {
   })
 
   test('so do those of a short file, whose chunks have segments of their own', () => {
-    const heavy = lasting(150, { width: 3840, height: 2160, frameRate: { num: 60, den: 1 } })
+    const heavy = filmOf(150, { width: 3840, height: 2160, frameRate: { num: 60, den: 1 } })
     const [vbr, qvbr] = (['vbr', 'qvbr'] as const).map((mode) => {
       const video = ofMode(mode).map((profile, index) => ({ ...profile, output: `${index}.mp4` }))
       return decideParts(jobSpec({ quality: 'best', gopSeconds: 2, video }), heavy, { vcpus: 1 })
@@ -147,26 +120,26 @@ describe('what is saved decides', () => {
   })
 
   test('the threshold is the operator’s, and 0 of the client is stronger', () => {
-    const spec = ladder({ video: ofMode('qvbr') })
-    expect(decide(spec, lasting(120), { aboveSeconds: 60 }).chunks).toBe(4)
-    expect(decide(spec, lasting(62), { aboveSeconds: 1 }).chunks).toBe(3)
-    expect(decide(spec, lasting(7200), { aboveSeconds: 100_000 }).chunks).toBe(1)
-    expect(decide(ladder({ maxChunkSeconds: 0 }), lasting(7200)).chunks).toBe(1)
-    expect(decide(ladder({ maxChunkSeconds: 120 }), lasting(7200)).seconds).toBe(120)
+    const spec = filmLadder({ video: ofMode('qvbr') })
+    expect(decide(spec, filmOf(120), { aboveSeconds: 60 }).chunks).toBe(4)
+    expect(decide(spec, filmOf(62), { aboveSeconds: 1 }).chunks).toBe(3)
+    expect(decide(spec, filmOf(7200), { aboveSeconds: 100_000 }).chunks).toBe(1)
+    expect(decide(filmLadder({ maxChunkSeconds: 0 }), filmOf(7200)).chunks).toBe(1)
+    expect(decide(filmLadder({ maxChunkSeconds: 120 }), filmOf(7200)).seconds).toBe(120)
   })
 })
 
 test('a day is divided into no more parts than a job may have', () => {
-  const spec = ladder({ packaging: packagingSpec({ hls: true }) })
-  const { chunks, seconds } = decide(spec, lasting(24 * 3600))
+  const spec = filmLadder({ packaging: packagingSpec({ hls: true }) })
+  const { chunks, seconds } = decide(spec, filmOf(24 * 3600))
   expect(chunks).toBe(MAX_JOB_PARTS - 1)
   expect(seconds).toBeLessThanOrEqual(600)
 })
 
 test('what cannot be divided and may not fit into one attempt has the reason', () => {
-  const spec = ladder({ maxSourceErrors: 5, packaging: packagingSpec({ hls: true }) })
-  expect(decide(spec, lasting(7200)).warnings).toEqual([])
-  const day = lasting(24 * 3600)
+  const spec = filmLadder({ maxSourceErrors: 5, packaging: packagingSpec({ hls: true }) })
+  expect(decide(spec, filmOf(7200)).warnings).toEqual([])
+  const day = filmOf(24 * 3600)
   expect(decide(spec, day).warnings).toEqual([
     {
       code: 'not_divided',

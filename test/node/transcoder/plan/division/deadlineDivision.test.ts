@@ -10,24 +10,15 @@ import { withDivision } from '../../../../../transcoder/plan/division/withDivisi
 import { predictTime } from '../../../../../transcoder/plan/estimate/costModel.ts'
 import type { MediaInfo } from '../../../../../transcoder/plan/model/mediaInfo.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
-import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
+import { FILM_RUNGS, filmLadder, filmOf } from '../../../../support/transcoder/filmSpecs.ts'
+import { mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
 
 /** An operator who divides nothing by itself: what is divided here is divided for the deadline. */
 const machine = { aboveSeconds: Number.POSITIVE_INFINITY, vcpus: 4, maxAttemptSeconds: 12 * 3600 }
 
-const ladder = (change: Partial<JobSpec> = {}) =>
-  jobSpec({
-    quality: 'better',
-    gopSeconds: 2,
-    packaging: packagingSpec({ hls: true, dash: true }),
-    video: [1080, 720, 540, 360].map((height) =>
-      videoProfile({ output: '', width: 0, height, bitrateKbps: height * 5, mode: 'qvbr' }),
-    ),
-    ...change,
-  })
-
-const lasting = (seconds: number) =>
-  mediaInfo({ width: 1920, height: 1080, durationSeconds: seconds }, { durationSeconds: seconds })
+/** Constant quality needs no samples. */
+const QVBR = FILM_RUNGS.map((profile) => ({ ...profile, mode: 'qvbr' as const }))
+const ladder = (change: Partial<JobSpec> = {}) => filmLadder({ video: QVBR, ...change })
 
 function plan(spec: JobSpec, media: MediaInfo, deadline: Deadline, change: Partial<typeof machine> = {}) {
   const whole = planJob(spec, media)
@@ -46,14 +37,14 @@ function plan(spec: JobSpec, media: MediaInfo, deadline: Deadline, change: Parti
 }
 
 test('what one transcoder makes in time with certainty is one task', () => {
-  const { one } = plan(ladder(), lasting(300), { secondsLeft: 0, slots: 8 })
-  const { chunks, check, warning } = plan(ladder(), lasting(300), { secondsLeft: Math.ceil(one.high), slots: 8 })
+  const { one } = plan(ladder(), filmOf(300), { secondsLeft: 0, slots: 8 })
+  const { chunks, check, warning } = plan(ladder(), filmOf(300), { secondsLeft: Math.ceil(one.high), slots: 8 })
   expect([chunks, check?.slotsNeeded, warning]).toEqual([1, 1, null])
-  expect(plan(ladder(), lasting(300), { secondsLeft: one.high - 1, slots: 8 }).chunks).toBeGreaterThan(1)
+  expect(plan(ladder(), filmOf(300), { secondsLeft: one.high - 1, slots: 8 }).chunks).toBeGreaterThan(1)
 })
 
 test.each([0.5, 0.3, 0.2])('the transcoders needed for %d of the time of one can make it', (share) => {
-  const media = lasting(1800)
+  const media = filmOf(1800)
   const { one } = plan(ladder(), media, { secondsLeft: 0, slots: 32 })
   const secondsLeft = one.likely * share
   const { chunks, check, warning, seconds } = plan(ladder(), media, { secondsLeft, slots: 32 })
@@ -68,7 +59,7 @@ test.each([0.5, 0.3, 0.2])('the transcoders needed for %d of the time of one can
 })
 
 test('too few transcoders: the job is divided as well as it can be, and says how many it takes', () => {
-  const media = lasting(1800)
+  const media = filmOf(1800)
   const { one } = plan(ladder(), media, { secondsLeft: 0, slots: 1 })
   const secondsLeft = one.likely / 4
   const { chunks, check, warning } = plan(ladder(), media, { secondsLeft, slots: 2 })
@@ -81,7 +72,7 @@ test('too few transcoders: the job is divided as well as it can be, and says how
 })
 
 test('the only transcoder makes one task of it, and the number that it takes is known all the same', () => {
-  const media = lasting(1800)
+  const media = filmOf(1800)
   const { one } = plan(ladder(), media, { secondsLeft: 0, slots: 1 })
   const alone = plan(ladder(), media, { secondsLeft: one.likely / 4, slots: 1 })
   expect(alone.chunks).toBe(1)
@@ -91,7 +82,7 @@ test('the only transcoder makes one task of it, and the number that it takes is 
 })
 
 test('no number of transcoders is enough for a time that is over', () => {
-  const { chunks, check, warning } = plan(ladder(), lasting(1800), { secondsLeft: 0, slots: 8 })
+  const { chunks, check, warning } = plan(ladder(), filmOf(1800), { secondsLeft: 0, slots: 8 })
   expect(chunks).toBeGreaterThan(8)
   expect(check?.slotsNeeded).toBeNull()
   expect(warning?.message).toMatch(/ 0 s are left .* No number of transcoders is enough\.$/)
@@ -103,7 +94,7 @@ test('both bounds of deadline_seconds', () => {
     [DEADLINE_SECONDS.maximum, 12 * 3600],
   ] as const) {
     const vcpus = length === 120 ? 4 : 0.2
-    const { chunks, check, warning } = plan(ladder(), lasting(length), { secondsLeft, slots: 300 }, { vcpus })
+    const { chunks, check, warning } = plan(ladder(), filmOf(length), { secondsLeft, slots: 300 }, { vcpus })
     expect(chunks).toBeGreaterThan(1)
     expect(check?.slotsNeeded).toBeGreaterThan(1)
     expect(check?.predictedSeconds).toBeLessThan(secondsLeft)
@@ -113,20 +104,20 @@ test('both bounds of deadline_seconds', () => {
 
 test('what cannot be divided has the reason as well', () => {
   const spec = ladder({ maxSourceErrors: 5 })
-  const { chunks, codes, check } = plan(spec, lasting(1800), { secondsLeft: 60, slots: 8 })
+  const { chunks, codes, check } = plan(spec, filmOf(1800), { secondsLeft: 60, slots: 8 })
   expect([chunks, codes, check?.slotsNeeded]).toEqual([1, ['not_divided'], null])
 })
 
 test('the chunks that the job asks for stay, and so does one task', () => {
-  const asked = plan(ladder({ maxChunkSeconds: 120 }), lasting(1800), { secondsLeft: 60, slots: 8 })
+  const asked = plan(ladder({ maxChunkSeconds: 120 }), filmOf(1800), { secondsLeft: 60, slots: 8 })
   expect([asked.chunks, asked.seconds]).toEqual([15, 120])
-  const whole = plan(ladder({ maxChunkSeconds: 0 }), lasting(1800), { secondsLeft: 60, slots: 8 })
+  const whole = plan(ladder({ maxChunkSeconds: 0 }), filmOf(1800), { secondsLeft: 60, slots: 8 })
   expect([whole.chunks, whole.codes, whole.check?.slotsNeeded]).toEqual([1, [], null])
 })
 
 test('samples that would cost the time of the video are counted', () => {
-  const vbr = ladder({ video: ladder().video.map((profile) => ({ ...profile, mode: 'vbr' as const })) })
-  const media = lasting(24)
+  const vbr = filmLadder()
+  const media = filmOf(24)
   const { one } = plan(vbr, media, { secondsLeft: 0, slots: 8 })
   // Less than a minute of sampling is done before the chunks, by one transcoder: a division would not be earlier.
   expect(one.likely).toBeLessThan(40)
