@@ -4,44 +4,12 @@
 // (invariants.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { JobState, TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
-import type { JobRow } from '../../worker/db/jobs.ts'
-import type { TaskRow } from '../../worker/db/tasks.ts'
 import type { Code } from './productionCode.ts'
+import { Parts } from './partsModel.ts'
 import type { Program } from './program.ts'
-
-export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: string | null } & {
-  timeline: string
-  starts_failed_total: number
-  hurry_at: number | null
-}
-/** As much of a plan as the service reads. */
-export interface SimulatedPlan {
-  engine: { build: string }
-}
-
-interface Usage {
-  account: string
-  month: string
-  item: string
-  class: string
-  currency: string
-  price: number
-  quantity: number
-}
-type Totals = { scope: string; series: Record<string, number> }
-export type Job = Omit<JobRow, 'sealed' | 'priority' | 'retry_of' | 'deleted_at' | 'input_name' | 'source' | 'poster'>
-
-export interface Slot {
-  k: number
-  task: string | null
-  attempt: number | null
-  account: string | null
-  free_at: number
-  unfit_for: string | null
-}
+import { created, type Job, type Row, type Slot, type Task, type Totals, type Usage } from './tables.ts'
 
 type Value = string | number | null
-type Row = Record<string, unknown>
 type Answer = (...values: never[]) => Row[]
 
 /** In order: what was sent, and the model's answer; no rows if the answer does not matter. */
@@ -55,7 +23,6 @@ export interface Change {
 
 const MANY = 1000
 const HURRY_AFTER_MS = 12 * 3600_000
-const ENDED: readonly TaskState[] = ['completed', 'failed', 'cancelled']
 const AT_WORK: readonly TaskState[] = ['running', 'divided', 'committing']
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
@@ -109,6 +76,7 @@ export class Ledger {
   readonly totals = new Map<string, Totals>()
   /** By account, month, item and class. The simulated service has no price list. */
   readonly usage = new Map<string, Usage>()
+  readonly parts: Parts = new Parts(this.tasks, this.jobs, (part) => this.#ended.push(part))
   readonly #answers: ReadonlyMap<string, Answer>
   readonly #tape: Tape | null
   readonly #changed: (change: Change) => void
@@ -142,18 +110,18 @@ export class Ledger {
       [sentBy((db) => tasks.listUnattendedTasks(db, 0, 0, 0, 0)), this.#neglected],
       [sentBy((db) => tasks.findPlan(db, '')), this.#plan],
       [sentBy((db) => tasks.savePlan(db, '', 0, '', false, 0)), this.#savePlan],
-      [sentBy((db) => parts.findPlannedBuild(db, '')), this.#build],
-      [sentBy((db) => parts.findLastWork(db, '', 0)), this.#lastWork],
+      [sentBy((db) => parts.findPlannedBuild(db, '')), this.parts.build],
+      [sentBy((db) => parts.findLastWork(db, '', 0)), this.parts.lastWork],
       [sentBy((db) => tasks.findTimeline(db, '')), this.#timeline],
       [sentBy((db) => jobs.findJobByJobId(db, '')), this.#job],
-      [sentBy((db) => parts.insertParts(db, '', 0, 0, 0)), this.#divide],
-      [sentBy((db) => parts.cancelWaitingParts(db, '', 0)), this.#cancelWaiting],
-      [sentBy((db) => parts.listOpenParts(db, '')), this.#open],
-      [sentBy((db) => parts.listBegunParts(db, '')), this.#begun],
-      [sentBy((db) => parts.listPartStates(db, '')), this.#states],
-      [sentBy((db) => parts.findEventOfParts(db, '')), this.#outcome],
-      [sentBy((db) => parts.listSettledMains(db, 0)), this.#settled],
-      [sentBy((db) => parts.listOrphanedParts(db, 0)), this.#orphans],
+      [sentBy((db) => parts.insertParts(db, '', 0, 0, 0)), this.parts.divide],
+      [sentBy((db) => parts.cancelWaitingParts(db, '', 0)), this.parts.cancelWaiting],
+      [sentBy((db) => parts.listOpenParts(db, '')), this.parts.open],
+      [sentBy((db) => parts.listBegunParts(db, '')), this.parts.begun],
+      [sentBy((db) => parts.listPartStates(db, '')), this.parts.states],
+      [sentBy((db) => parts.findEventOfParts(db, '')), this.parts.outcome],
+      [sentBy((db) => parts.listSettledMains(db, 0)), this.parts.settled],
+      [sentBy((db) => parts.listOrphanedParts(db, 0)), this.parts.orphans],
       [sentBy((db) => jobs.listOverdueJobs(db, 0, 0)), this.#overdue],
     ])
   }
@@ -265,26 +233,6 @@ export class Ledger {
     return [{ plan: task.plan }]
   }
 
-  readonly #build = (main: string): Row[] => {
-    const task = this.tasks.get(main)
-    return task ? [{ build: this.plannedBuild(main) }] : []
-  }
-
-  /** Of the ffmpeg with which all parts of the job are made. */
-  plannedBuild(main: string): string | null {
-    const plan = this.tasks.get(main)?.plan ?? null
-    return plan === null ? null : (JSON.parse(plan) as SimulatedPlan).engine.build
-  }
-
-  /** A part whose last start failed says nothing about when a transcoder was at work. */
-  readonly #lastWork = (main: string, now: number): Row[] => {
-    const begun = this.partsOf(main).filter(
-      ({ state, attempt, starts_failed: failed }) => state !== 'starting' && attempt > 0 && failed === 0,
-    )
-    const times = begun.map(({ state, updated_at: at }) => (state === 'running' ? now : at))
-    return [{ at: Math.max(this.tasks.get(main)!.updated_at, 0, ...times) }]
-  }
-
   readonly #timeline = (jobId: string): Row[] => {
     const job = this.#named(jobId)
     return job ? [{ timeline: this.#taskOf(job).timeline, finished_at: job.finished_at }] : []
@@ -296,87 +244,6 @@ export class Ledger {
 
   #taskOf(job: Job): Task {
     return this.tasks.get(`${job.job_id}-0`)!
-  }
-
-  partsOf(main: string): Task[] {
-    return [...this.tasks.values()].filter((task) => task.main === main)
-  }
-
-  #mainOf({ main }: Task): Task | null {
-    return main === null ? null : (this.tasks.get(main) ?? null)
-  }
-
-  readonly #divide = (main: string, attempt: number, parts: number, now: number): Row[] => {
-    const task = this.tasks.get(main)
-    if (!task || task.attempt !== attempt || task.state !== 'divided') return []
-    const { job, account, priority, hurry_at } = task
-    for (let part = 0; part < parts; part++) {
-      const id = `job${job}-${part + 1}`
-      if (!this.tasks.has(id))
-        this.tasks.set(id, { id, job, account, kind: 'part', main, part, ...created(now), priority, hurry_at })
-    }
-    return []
-  }
-
-  readonly #cancelWaiting = (main: string, now: number): Row[] => {
-    if (!ENDED.includes(this.tasks.get(main)!.state)) return []
-    for (const part of this.partsOf(main)) {
-      if (part.state !== 'queued') continue
-      this.#ended.push({ ...part })
-      Object.assign(part, { state: 'cancelled', updated_at: now })
-    }
-    return []
-  }
-
-  readonly #open = (main: string): Row[] =>
-    this.#inOrder(main)
-      .filter(({ state }) => !ENDED.includes(state))
-      .map((part) => this.#ref(part))
-
-  readonly #begun = (main: string): Row[] =>
-    this.#inOrder(main)
-      .filter(({ attempt }) => attempt > 0)
-      .map(({ id }) => ({ id }))
-
-  readonly #states = (main: string): Row[] => this.#inOrder(main).map(({ state, attempt }) => ({ state, attempt }))
-
-  #inOrder(main: string): Task[] {
-    return this.partsOf(main).toSorted((a, b) => a.part! - b.part!)
-  }
-
-  #ref({ id, job }: Task): Row {
-    return { id, job_id: this.jobs.get(job)!.job_id }
-  }
-
-  readonly #outcome = (main: string): Row[] => {
-    const task = this.tasks.get(main)
-    const parts = this.partsOf(main)
-    if (task?.state !== 'divided' || parts.length === 0) return []
-    const failed = parts.filter(({ state }) => state === 'failed')
-    const errors = failed
-      .map(({ timeline }) => (JSON.parse(timeline) as { error?: unknown }[]).at(-1)!.error)
-      .filter((error) => error !== undefined)
-      .map((error) => JSON.stringify(error))
-    const completed = parts.filter(({ state }) => state === 'completed').length
-    const { attempt } = task
-    return [{ attempt, parts: task.parts, completed, failed: failed.length, error: errors.toSorted().at(-1) ?? null }]
-  }
-
-  readonly #settled = (): Row[] => {
-    const mains = [...this.tasks.values()].filter(({ state }) => state === 'divided')
-    const isSettled = (states: TaskState[]) =>
-      states.every((state) => state === 'completed') || states.includes('failed')
-    return mains
-      .filter(({ id }) => isSettled(this.partsOf(id).map(({ state }) => state)))
-      .map((task) => this.#ref(task))
-  }
-
-  readonly #orphans = (): Row[] => {
-    const found = [...this.tasks.values()].filter((task) => {
-      const main = this.#mainOf(task)
-      return main !== null && ENDED.includes(main.state) && !ENDED.includes(task.state)
-    })
-    return found.map((task) => this.#ref(task))
   }
 
   /** The WHERE guard of every state change. */
@@ -402,8 +269,8 @@ export class Ledger {
     const slot = this.slots.get(k)
     const isFree = !slot || (slot.task === null && slot.free_at <= now)
     if (!task || !isFree || [...this.slots.values()].some((other) => other.task === id)) return []
-    if (task.main !== null && this.#mainOf(task)!.state !== 'divided') return []
-    if (this.#isHeldBack(task)) return []
+    if (task.main !== null && this.parts.mainOf(task)!.state !== 'divided') return []
+    if (this.parts.isHeldBack(task)) return []
     this.#moved = { before: { ...task }, isClaim: true }
     Object.assign(task, { state, attempt, slot: k, lease_until: lease, updated_at: now })
     return [{ id }]
@@ -555,21 +422,23 @@ export class Ledger {
     const queued = [...this.tasks.values()].filter(
       (task) =>
         task.state === 'queued' &&
-        (task.main === null || this.#mainOf(task)!.state === 'divided') &&
-        !this.#isHeldBack(task),
+        (task.main === null || this.parts.mainOf(task)!.state === 'divided') &&
+        !this.parts.isHeldBack(task),
     )
     const served = new Map<string, number>()
     const was = (account: string, at: number) => served.set(account, Math.max(served.get(account) ?? 0, at))
     for (const { account, started_at: at } of this.jobs.values()) was(account, at ?? 0)
     // The start of a part is a start of its account; putting parts together is not.
     for (const task of queued)
-      for (const { account, attempt, parts, updated_at: at } of task.main === null ? [task] : this.partsOf(task.main))
+      for (const { account, attempt, parts, updated_at: at } of task.main === null
+        ? [task]
+        : this.parts.partsOf(task.main))
         was(account, attempt > 0 && parts === 0 ? at : 0)
     // A part has waited since its job was divided, also one that was lost.
-    const since = (task: Task) => (this.#mainOf(task) ?? task).updated_at
+    const since = (task: Task) => (this.parts.mainOf(task) ?? task).updated_at
     const byAge = (a: Task, b: Task) => since(a) - since(b) || a.job - b.job || (a.part ?? 0) - (b.part ?? 0)
     // What was begun ends before more is begun: the job with the fewest parts left comes first.
-    const left = new Map(queued.map((task) => [task.id, this.#partsLeft(task)]))
+    const left = new Map(queued.map((task) => [task.id, this.parts.partsLeft(task)]))
     // What only has to be put together is first, then those that hurry, by age.
     const hurries = (task: Task) => (task.hurry_at ?? since(task) + HURRY_AFTER_MS) <= now
     const rank = (task: Task) => {
@@ -590,25 +459,6 @@ export class Ledger {
       )
       .slice(0, limit)
       .map(({ task: { id, account, kind, main, part } }) => ({ id, account, kind, main, part }))
-  }
-
-  /** The rest of the outputs follows the end of the video. */
-  #isHeldBack(task: Task): boolean {
-    const surveys = this.#mainOf(task)?.survey_parts ?? 0
-    if (task.main === null || task.part !== surveys + 1) return false
-    return this.partsOf(task.main).find(({ part }) => part === surveys)!.state !== 'completed'
-  }
-
-  /** One of the parts that wait for another one. */
-  heldBack(): string | undefined {
-    return [...this.tasks.values()].find((task) => task.state === 'queued' && this.#isHeldBack(task))?.id
-  }
-
-  #partsLeft({ main, parts }: Task): number {
-    if (parts > 0) return 0
-    return main === null
-      ? Number.POSITIVE_INFINITY
-      : this.partsOf(main).filter(({ state }) => state !== 'completed').length
   }
 
   readonly #overdue = (now: number): Row[] => {
@@ -634,15 +484,6 @@ export class Ledger {
       lease_until,
     }))
   }
-}
-
-/** Of a new task. */
-function created(now: number) {
-  const losses = { lost: 0, excused: 0, furthest: null, evicted: 0, parts: 0, survey_parts: 0 }
-  const counts = { attempt: 0, ...losses, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
-  const places = { slot: null, plan: null, lease_until: null, updated_at: now }
-  const timeline = JSON.stringify([{ type: 'job.created', at: now }])
-  return { state: 'queued' as TaskState, timeline, ...counts, ...places }
 }
 
 /** The event behind a change that no request asked for: from the monitor, a commit, or another task of the job. */

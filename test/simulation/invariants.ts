@@ -4,8 +4,10 @@
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { Clock } from './virtualClock.ts'
-import type { Change, Ledger, Task } from './databaseModel.ts'
-import { jobOf, monitorOf, partId, type Service } from './workerModel.ts'
+import type { Change, Ledger } from './databaseModel.ts'
+import type { Task } from './tables.ts'
+import { jobOf, monitorOf, partId } from './taskNames.ts'
+import type { Service } from './workerModel.ts'
 import type { Scenario } from './scenario.ts'
 import type { Store } from './storageModel.ts'
 
@@ -144,14 +146,14 @@ export class Checker {
       const whole = this.ledger.tasks.get(main)!
       if (type === 'claim' && whole.state !== 'divided')
         this.fault(id, 'I19', `a part starts while its main task is ${whole.state}`)
-      const states = this.ledger.partsOf(main).map(({ state }) => state)
+      const states = this.ledger.parts.partsOf(main).map(({ state }) => state)
       const isSettled = states.includes('failed') || states.every((state) => state === 'completed')
       if (isSettled && whole.state === 'divided' && !this.#settledAt.has(main)) this.#settledAt.set(main, now)
       if (after.state === 'cancelled' && !ENDS.includes(whole.state))
         this.fault(id, 'I19', `a part is cancelled while its main task is ${whole.state}`)
       return
     }
-    const parts = this.ledger.partsOf(id)
+    const parts = this.ledger.parts.partsOf(id)
     // One attempt may have made all of the job after its parts.
     const areDone =
       (parts.length === after.parts || after.parts === 0) && parts.every(({ state }) => state === 'completed')
@@ -184,7 +186,7 @@ export class Checker {
 
   /** An attempt at a part begins. */
   makes(id: string, build: string): void {
-    const planned = this.ledger.plannedBuild(this.ledger.find(id).main!)
+    const planned = this.ledger.parts.plannedBuild(this.ledger.find(id).main!)
     if (build !== planned) this.fault(id, 'I19', `build ${build} makes a part of a job of build ${planned}`)
   }
 
@@ -195,7 +197,7 @@ export class Checker {
     if (whole.state !== 'divided') return
     const waited = this.#clock.now - whole.updated_at
     if (waited < BUILD_WAIT_MS) this.fault(id, 'I19', `no transcoder has its build, after ${waited} ms`)
-    const planned = this.ledger.plannedBuild(main!)
+    const planned = this.ledger.parts.plannedBuild(main!)
     for (const [k, { build, since }] of this.#builds)
       if (build === planned && this.scenario.protocols[k] === TASK_PROTOCOL && since < this.#clock.now - BUILD_WAIT_MS)
         this.fault(id, 'I19', `no transcoder is said to have build ${build}, which transcoder ${k} has`)
@@ -205,7 +207,7 @@ export class Checker {
   #divided(before: Task, after: Task): void {
     this.#settledAt.delete(after.id)
     const { surveys } = this.scenario.jobs[after.job - 1]!
-    const kept = this.ledger.partsOf(after.id).filter(({ part }) => part! < before.parts)
+    const kept = this.ledger.parts.partsOf(after.id).filter(({ part }) => part! < before.parts)
     if (before.parts !== (after.parts > surveys ? surveys : 0) || kept.some(({ state }) => state !== 'completed'))
       this.fault(after.id, 'I19', `it is divided again: ${before.parts} parts become ${after.parts}`)
     if (after.survey_parts !== surveys) this.fault(after.id, 'I19', `${after.survey_parts} parts survey the source`)

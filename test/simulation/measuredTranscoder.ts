@@ -6,7 +6,8 @@ import type { Program } from './program.ts'
 import { OLD_BUILD } from './scenario.ts'
 import { typeOf } from './storageModel.ts'
 import { type Process, settled } from './virtualClock.ts'
-import { DONE, type Service } from './workerModel.ts'
+import { DONE, TaskApi } from './taskApiModel.ts'
+import type { Service } from './workerModel.ts'
 
 export interface PartCost {
   seconds: number
@@ -42,11 +43,13 @@ export class MeasuredTranscoder {
   worked = 0
   heartbeats = 0
   readonly #service: Service
+  readonly #api: TaskApi
   readonly #costs: TaskCosts
   #isBusy = false
 
   constructor(service: Service, costs: TaskCosts) {
     this.#service = service
+    this.#api = new TaskApi(service)
     this.#costs = costs
   }
 
@@ -79,7 +82,7 @@ export class MeasuredTranscoder {
     const began = clock.now
     const state = { isOver: false, share: 0 }
     yield this.#costs.start * 1000
-    const told = yield* this.#ask((program) => this.#service.task(program, id, attempt, OLD_BUILD))
+    const told = yield* this.#ask((program) => this.#api.task(program, id, attempt, OLD_BUILD))
     clock.spawn(this.#beat(id, attempt, state, told.part === null ? HEARTBEAT_MS : PART_HEARTBEAT_MS))
     if (told.part !== null) yield* this.#makePart(id, attempt, told.part, state)
     else if (told.assemble !== null) yield* this.#assemble(id, attempt, told.assemble)
@@ -94,7 +97,7 @@ export class MeasuredTranscoder {
     while (!state.isOver) {
       const post = { ...DONE, transcoded: state.share, bytes_stored: Math.floor(900 * state.share) }
       this.heartbeats++
-      yield* settled(this.#service.request((program) => this.#service.progress(program, id, attempt, post)))
+      yield* settled(this.#service.request((program) => this.#api.progress(program, id, attempt, post)))
       yield everyMs
     }
   }
@@ -105,7 +108,7 @@ export class MeasuredTranscoder {
     else yield* this.#records(id, attempt, 0, surveyed)
     const isSurvey = surveyed === null && surveys.length > 0
     const division = { survey: isSurvey, parts: surveys.length + (isSurvey ? 0 : parts.length) }
-    yield* this.#ask((program) => this.#service.divide(program, id, attempt, division))
+    yield* this.#ask((program) => this.#api.divide(program, id, attempt, division))
   }
 
   *#makePart(id: string, attempt: number, part: number, state: { share: number }): Process {
@@ -121,20 +124,20 @@ export class MeasuredTranscoder {
       const path = `0-${part}-${attempt}/${n}`
       names.push(path)
       // Beside the encode, as in the product.
-      stored.push(this.#service.request((program) => this.#service.putObject(program, id, attempt, path)))
+      stored.push(this.#service.request((program) => this.#api.putObject(program, id, attempt, path)))
       state.share = n / objects
     }
     if (objects === 0) yield seconds * 1000
     yield* settled(Promise.all(stored))
     const record = { part, attempt, segments: [names], uploads: [] }
-    yield* this.#ask((program) => this.#service.deliver(program, id, attempt, record, DONE))
+    yield* this.#ask((program) => this.#api.deliver(program, id, attempt, record, DONE))
   }
 
   *#records(id: string, attempt: number, first: number, count: number): Process {
     for (let at = first; at < first + count; at += RECORDS_AT_ONCE) {
       const indexes = Array.from({ length: Math.min(RECORDS_AT_ONCE, first + count - at) }, (_, n) => at + n)
       const reading = indexes.map((index) =>
-        this.#service.request((program) => this.#service.partRecord(program, id, attempt, index)),
+        this.#service.request((program) => this.#api.partRecord(program, id, attempt, index)),
       )
       const records = yield* settled(Promise.all(reading))
       if (records.some((record) => record === null || record === 'missing')) throw new Error('a record is missing')
@@ -157,6 +160,6 @@ export class MeasuredTranscoder {
       warnings: [],
       progress: DONE,
     }
-    yield* this.#ask((program) => this.#service.finish(program, id, attempt, finish))
+    yield* this.#ask((program) => this.#api.finish(program, id, attempt, finish))
   }
 }

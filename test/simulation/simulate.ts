@@ -7,7 +7,8 @@ import type { Code } from './productionCode.ts'
 import { Ledger, type Tape } from './databaseModel.ts'
 import { Random } from '../support/seededRandom.ts'
 import { type Scenario, scenarioOf } from './scenario.ts'
-import { jobOf, monitorOf, Service } from './workerModel.ts'
+import { jobOf, monitorOf } from './taskNames.ts'
+import { Service } from './workerModel.ts'
 import { Transcoder } from './transcoderModel.ts'
 
 export interface Run {

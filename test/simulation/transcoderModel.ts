@@ -7,7 +7,8 @@ import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
 import { NEW_BUILD, type JobShape } from './scenario.ts'
-import { DONE, type PartRecord, type Service, type Told } from './workerModel.ts'
+import { DONE, TaskApi, type PartRecord, type Told } from './taskApiModel.ts'
+import type { Service } from './workerModel.ts'
 import { FILE_BYTES, typeOf } from './storageModel.ts'
 
 const BEAT_MS = 5000
@@ -41,6 +42,7 @@ export class Transcoder {
   readonly #protocol: number
   #build: string
   readonly #service: Service
+  readonly #api: TaskApi
   #current: Run | null = null
   #ended: string[] = []
   /** Counts its processes, so that work of an earlier process is ignored. */
@@ -50,6 +52,7 @@ export class Transcoder {
 
   constructor(service: Service, k: number, protocol: number, build: string) {
     this.#service = service
+    this.#api = new TaskApi(service)
     this.k = k
     this.#protocol = protocol
     this.#build = build
@@ -196,7 +199,7 @@ export class Transcoder {
     const service = this.#service
     const { id, attempt } = run
     const shape = service.scenario.jobs[service.ledger.find(id).job - 1]!
-    const told = yield* this.#ask(run, life, (program) => service.task(program, id, attempt, this.#build))
+    const told = yield* this.#ask(run, life, (program) => this.#api.task(program, id, attempt, this.#build))
     if (told.part !== null) service.checker.makes(id, this.#build)
     if (told.assemble !== null) return yield* this.#assemble(run, life, shape, told.assemble)
     if (told.surveyed !== null) yield* this.#readSurvey(run, life, told.surveyed)
@@ -206,7 +209,7 @@ export class Transcoder {
     if (told.part !== null) return yield* this.#deliver(run, life, told.part, made)
     run.ending = true
     if (shape.kind === 'plan') {
-      yield* this.#ask(run, life, (program) => service.estimate(program, id, attempt, DONE))
+      yield* this.#ask(run, life, (program) => this.#api.estimate(program, id, attempt, DONE))
       return
     }
     yield* this.#finish(run, life, made)
@@ -214,7 +217,6 @@ export class Transcoder {
 
   /** @returns null if the encode failed, and its end is reported */
   *#encode(run: Run, life: number, shape: JobShape): Process<Made | null> {
-    const service = this.#service
     const { id, attempt } = run
     const uploads: Made['uploads'] = []
     const { number } = parseTaskId(id)
@@ -224,7 +226,7 @@ export class Transcoder {
         const path = `file${n}.mp4`
         uploads.push({
           path,
-          id: yield* this.#ask(run, life, (program) => service.beginUpload(program, id, attempt, path)),
+          id: yield* this.#ask(run, life, (program) => this.#api.beginUpload(program, id, attempt, path)),
         })
       }
     const segments: string[][] = Array.from({ length: shape.playlists }, () => [])
@@ -259,10 +261,10 @@ export class Transcoder {
     this.#heed(run)
     // A plan for another build is of no use here.
     const replaces = told.surveyed !== null || (told.build !== null && told.build !== this.#build)
-    yield* this.#ask(run, life, (program) => this.#service.plan(program, id, attempt, this.#build, replaces))
+    yield* this.#ask(run, life, (program) => this.#api.plan(program, id, attempt, this.#build, replaces))
     run.ending = true
     const division = { survey, parts: survey ? surveys : surveys + parts }
-    yield* this.#ask(run, life, (program) => this.#service.divide(program, id, attempt, division))
+    yield* this.#ask(run, life, (program) => this.#api.divide(program, id, attempt, division))
   }
 
   *#deliver(run: Run, life: number, part: number, made: Made): Process {
@@ -271,13 +273,13 @@ export class Transcoder {
     if (part === surveys + REST) yield* this.#requireLastChunk(run, life, surveys + LAST_CHUNK)
     run.ending = true
     const record = { part, attempt, ...made }
-    yield* this.#ask(run, life, (program) => this.#service.deliver(program, id, attempt, record, DONE))
+    yield* this.#ask(run, life, (program) => this.#api.deliver(program, id, attempt, record, DONE))
   }
 
   /** The rest of the outputs needs its end. */
   *#requireLastChunk(run: Run, life: number, part: number): Process {
     const { id, attempt } = run
-    const last = yield* this.#ask(run, life, (program) => this.#service.partRecord(program, id, attempt, part))
+    const last = yield* this.#ask(run, life, (program) => this.#api.partRecord(program, id, attempt, part))
     if (last !== 'missing') return
     this.#service.checker.missed(id, part)
     run.halted ??= 'returned'
@@ -307,9 +309,7 @@ export class Transcoder {
   }
 
   *#record(run: Run, life: number, part: number): Process<PartRecord | null> {
-    const record = yield* this.#ask(run, life, (program) =>
-      this.#service.partRecord(program, run.id, run.attempt, part),
-    )
+    const record = yield* this.#ask(run, life, (program) => this.#api.partRecord(program, run.id, run.attempt, part))
     const found = record === 'missing' ? null : record
     this.#service.checker.assembled(run.id, part, found)
     return found
@@ -318,7 +318,7 @@ export class Transcoder {
   *#finish(run: Run, life: number, made: Made, undivided = false): Process {
     const { id, attempt } = run
     const post: FinishPost = { ...finishOf(id, attempt, made), ...(undivided ? { undivided } : {}) }
-    yield* this.#ask(run, life, (program) => this.#service.finish(program, id, attempt, post))
+    yield* this.#ask(run, life, (program) => this.#api.finish(program, id, attempt, post))
   }
 
   /** The source makes this transcoder end. */
@@ -330,7 +330,7 @@ export class Transcoder {
   }
 
   *#put(run: Run, life: number, path: string, list: string[]): Process {
-    yield* this.#ask(run, life, (program) => this.#service.putObject(program, run.id, run.attempt, path))
+    yield* this.#ask(run, life, (program) => this.#api.putObject(program, run.id, run.attempt, path))
     list.push(path)
     this.#heed(run)
   }
@@ -340,7 +340,7 @@ export class Transcoder {
       code: outcome === 'permanent' ? 'source_not_media' : 'source_unreachable',
       message: 'the source',
     }
-    yield* this.#ask(run, life, (program) => this.#service.fail(program, run.id, run.attempt, error))
+    yield* this.#ask(run, life, (program) => this.#api.fail(program, run.id, run.attempt, error))
   }
 
   #heed(run: Run): void {
@@ -353,7 +353,7 @@ export class Transcoder {
     try {
       // A missing answer is reported as an error: an eviction that is not counted could repeat for ever.
       const error: JobError | null = run.halted === 'unheard' ? { code: 'internal', message: 'unheard' } : null
-      yield* this.#ask(run, life, (program) => this.#service.fail(program, run.id, run.attempt, error), 3)
+      yield* this.#ask(run, life, (program) => this.#api.fail(program, run.id, run.attempt, error), 3)
     } catch (error) {
       if (!(error instanceof Halted) && !(error instanceof Killed)) throw error
     }
@@ -365,7 +365,7 @@ export class Transcoder {
       try {
         if (!this.#service.fault(this.#service.scenario.loss)) {
           const instruction = yield* settled(
-            this.#service.request((program) => this.#service.progress(program, run.id, run.attempt, run.post)),
+            this.#service.request((program) => this.#api.progress(program, run.id, run.attempt, run.post)),
           )
           lastReply = this.#service.clock.now
           if (instruction !== 'continue') {

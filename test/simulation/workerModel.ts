@@ -1,24 +1,22 @@
 // In charge of: the Worker around its real classes: Durable Objects that come and go, alarms, the queue, and a model of
-// the requests of clients and transcoders, of the queue consumer and of the reconciler.
-// Not in charge of: the monitor, commits, transitions and the scheduler: these are the service's own code
-// (productionCode.ts).
-import type { JobError } from '#contract/errors.ts'
-import { terminal, type TaskEvent } from '#contract/task/lifecycle.ts'
+// the requests of clients, of the queue consumer and of the reconciler.
+// Not in charge of: requests of transcoders (taskApiModel.ts); the monitor, commits, transitions and the scheduler: these
+// are the service's own code (productionCode.ts).
+import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
-import { MAIN_TASK, parseTaskId, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
 import type { Checker } from './invariants.ts'
 import type { Clock, Process } from './virtualClock.ts'
 import { settled } from './virtualClock.ts'
 import type { Code } from './productionCode.ts'
-import type { Ledger, SimulatedPlan } from './databaseModel.ts'
+import type { Ledger } from './databaseModel.ts'
 import { type Durable, envOf, storageOf } from './platformModel.ts'
 import { Crash, Program } from './program.ts'
 import type { Random } from '../support/seededRandom.ts'
 import type { Scenario } from './scenario.ts'
-import { Store, typeOf } from './storageModel.ts'
+import { Store } from './storageModel.ts'
+import { jobOf, monitorOf } from './taskNames.ts'
 import type { Transcoder } from './transcoderModel.ts'
 
 /** As in worker/reconciler.ts. */
@@ -238,16 +236,17 @@ export class Service {
     }
   }
 
-  #apply(program: Program, id: string, event: TaskEvent, options: Parameters<Code['apply']>[3] = {}) {
+  /** `applyEvent`, in a request. */
+  apply(program: Program, id: string, event: TaskEvent, options: Parameters<Code['apply']>[3] = {}) {
     program.asked = { id, event }
     return this.code.apply(program.env, { id, jobId: jobOf(id) }, event, options)
   }
 
-  #monitor({ env }: Program, id: string) {
+  monitor({ env }: Program, id: string) {
     return env.MONITOR.get(env.MONITOR.idFromName(monitorOf(id)))
   }
 
-  #watched(id: string, attempt: number) {
+  watched(id: string, attempt: number) {
     const { job, account } = this.ledger.find(id)
     return { job, jobId: jobOf(id), account, task: id, attempt }
   }
@@ -256,7 +255,7 @@ export class Service {
   async #start(program: Program, id: string, attempt: number): Promise<void> {
     const task = await this.code.tasks.findTask(program.env.DB, id)
     if (task?.state !== 'starting' || task.attempt !== attempt) return
-    await this.#monitor(program, id).attemptStarting(this.#watched(id, attempt), this.code.startLeaseMs)
+    await this.monitor(program, id).attemptStarting(this.watched(id, attempt), this.code.startLeaseMs)
     const transcoder = this.transcoders[task.slot!]!
     const isAccepted = await program.effect(
       () => !this.fault(this.scenario.loss) && transcoder.run(id, attempt, TASK_PROTOCOL),
@@ -264,11 +263,11 @@ export class Service {
     )
     // The answer may be lost although the attempt was started.
     if (isAccepted && !this.fault(this.scenario.loss)) return
-    await this.#apply(program, id, { type: 'start_failed', attempt, reason: 'no_answer' })
+    await this.apply(program, id, { type: 'start_failed', attempt, reason: 'no_answer' })
   }
 
   async cancel(program: Program, id: string): Promise<void> {
-    const result = await this.#apply(program, id, { type: 'cancel' })
+    const result = await this.apply(program, id, { type: 'cancel' })
     if (result.ok) this.checker.cancelled(id)
   }
 
@@ -277,7 +276,7 @@ export class Service {
     const { now } = this.clock
     const { env } = program
     for (const { task } of await this.code.jobs.listOverdueJobs(env.DB, now, 100))
-      await this.#apply(program, task, { type: 'deadline' })
+      await this.apply(program, task, { type: 'deadline' })
     const refOf = ({ id, job_id: jobId }: { id: string; job_id: string }) => ({ id, jobId })
     for (const main of await this.code.parts.listSettledMains(env.DB, 100))
       await this.code.checkMain(env, refOf(main), this.code.apply)
@@ -285,13 +284,13 @@ export class Service {
     // A scheduler that was slow chose them while their main task still waited for them.
     for (const { id } of orphans) await this.code.transition(env, id, { type: 'claim' }, { slot: 0 })
     // Nor had it read that the part which this one needs is not stored.
-    const held = this.ledger.heldBack()
+    const held = this.ledger.parts.heldBack()
     if (held !== undefined) await this.code.transition(env, held, { type: 'claim' }, { slot: 0 })
     await this.code.endParts(env, orphans, this.code.apply)
     for (const task of await this.code.tasks.listUnattendedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
-      if (task.state !== 'starting') await this.#monitor(program, task.id).ensureAlarm()
+      if (task.state !== 'starting') await this.monitor(program, task.id).ensureAlarm()
       else if ((task.lease_until ?? 0) < now)
-        await this.#apply(program, task.id, { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' })
+        await this.apply(program, task.id, { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' })
       else this.send({ task: task.id, attempt: task.attempt })
     }
     await this.code.schedule(env)
@@ -332,214 +331,4 @@ export class Service {
       finishedAt: job.finished_at,
     })
   }
-
-  // The task API: the answer of each address (worker/taskApi/); null = 409, another attempt is current or the job has
-  // ended.
-
-  /** `part`: of a part. `surveyed`: how many parts have surveyed the source. `assemble`: how many are to be put together. */
-  async task(program: Program, id: string, attempt: number, build: string): Promise<Told | null> {
-    if (!(await this.#isFitting(program, id, attempt, build))) return null
-    const result = await this.#apply(program, id, { type: 'started', attempt })
-    if (!result.ok && result.refusal !== 'same') return null
-    this.checker.heard(id, attempt)
-    await this.#monitor(program, id).attemptRunning(this.#watched(id, attempt))
-    const task = await this.code.tasks.findTask(program.env.DB, id)
-    if (!task) return null
-    const plan = await this.code.tasks.findPlan(program.env.DB, task.main ?? id)
-    const surveys = task.survey_parts
-    const isSurveyed = task.parts > 0 && task.parts === surveys
-    return {
-      part: task.part,
-      build: plan === null ? null : (JSON.parse(plan) as SimulatedPlan).engine.build,
-      surveyed: isSurveyed ? surveys : null,
-      assemble: task.parts > surveys ? { first: surveys, parts: task.parts - surveys } : null,
-    }
-  }
-
-  /** As in a request of a transcoder with this build. */
-  async #isFitting(program: Program, id: string, attempt: number, build: string): Promise<boolean> {
-    const context = { var: { task: id, attempt, jobId: jobOf(id) }, env: program.env, req: { header: () => build } }
-    try {
-      await this.code.requireFittingBuild(context as never)
-      return true
-    } catch (error) {
-      if ((error as Error).name !== 'RequestError') throw error
-      this.checker.unfit(id, attempt)
-      return false
-    }
-  }
-
-  async plan(program: Program, id: string, attempt: number, build: string, replaces: boolean): Promise<'ok' | null> {
-    const plan: SimulatedPlan = { engine: { build } }
-    const { DB } = program.env
-    if ((await this.code.tasks.savePlan(DB, id, attempt, JSON.stringify(plan), replaces, this.clock.now)) === null)
-      return null
-    await this.#monitor(program, id).notifyListeners()
-    return 'ok'
-  }
-
-  async divide(
-    program: Program,
-    id: string,
-    attempt: number,
-    { parts, survey }: { parts: number; survey: boolean },
-  ): Promise<'ok' | null> {
-    const result = await this.#apply(program, id, { type: 'divide', attempt, parts, survey })
-    return result.ok || result.refusal === 'same' ? 'ok' : null
-  }
-
-  async deliver(
-    program: Program,
-    id: string,
-    attempt: number,
-    record: PartRecord,
-    post: ProgressPost,
-  ): Promise<'ok' | null> {
-    this.checker.reported(id, attempt, post.transcoded)
-    const part = await this.code.tasks.findTask(program.env.DB, id)
-    if (part?.attempt !== attempt || part.part === null) return null
-    if (part.state === 'completed') return 'ok'
-    if ((await this.#monitor(program, id).heartbeat(attempt, post)) !== 'continue') return null
-    await this.code.partRecords.store(program.env, jobOf(id), part.part, attempt, record)
-    const result = await this.#apply(program, id, { type: 'delivered', attempt })
-    const isCurrent = result.ok || result.refusal === 'same'
-    const main = await this.code.tasks.findTask(program.env.DB, part.main ?? id)
-    if (!isCurrent || main === null || terminal[main.state])
-      await this.code.partRecords.remove(program.env, jobOf(id), part.part, attempt)
-    return isCurrent ? 'ok' : null
-  }
-
-  /** missing = the part is not stored. */
-  async partRecord(
-    program: Program,
-    id: string,
-    attempt: number,
-    part: number,
-  ): Promise<PartRecord | 'missing' | null> {
-    const { env } = program
-    if ((await this.#monitor(program, id).attemptState(attempt)) !== 'current') return null
-    const made = await this.code.tasks.findTask(env.DB, partId(id, part))
-    if (made?.state !== 'completed') return 'missing'
-    const stored = await this.code.partRecords.open(env, jobOf(id), part, made.attempt)
-    return stored ? await stored.json<PartRecord>() : 'missing'
-  }
-
-  async progress(
-    program: Program,
-    id: string,
-    attempt: number,
-    post: ProgressPost,
-  ): Promise<ProgressReply['instruction']> {
-    this.checker.reported(id, attempt, post.transcoded)
-    const instruction = await this.#monitor(program, id).heartbeat(attempt, post)
-    this.checker.heard(id, attempt)
-    this.checker.instructed(id, instruction)
-    return instruction
-  }
-
-  async beginUpload(program: Program, id: string, attempt: number, path: string): Promise<string | null> {
-    const monitor = this.#monitor(program, id)
-    if ((await monitor.attemptState(attempt)) !== 'current') return null
-    const sink = await this.code.openSinkOf(program.env, jobOf(id))
-    const upload = await sink!.beginUpload(path, typeOf(id, attempt))
-    if ((await monitor.journalUpload(attempt, upload, path)) === 'current') {
-      // If it was aborted meanwhile, it does not exist.
-      const open = this.store(jobOf(id)).uploads.get(upload)
-      if (open) open.isKnown = true
-      return upload
-    }
-    await sink!.abortUpload(path, upload)
-    return null
-  }
-
-  async putObject(program: Program, id: string, attempt: number, path: string): Promise<'ok' | null> {
-    const monitor = this.#monitor(program, id)
-    if ((await monitor.journalObject(attempt, path)) !== 'current') return null
-    const sink = (await this.code.openSinkOf(program.env, jobOf(id)))!
-    await sink.put(path, new Uint8Array(0), 0, typeOf(id, attempt), 'segment')
-    if ((await monitor.attemptState(attempt)) === 'current') return 'ok'
-    const task = await this.code.tasks.findTask(program.env.DB, id)
-    if (task?.attempt !== attempt || task.state === 'failed' || task.state === 'cancelled') await sink.delete(path)
-    return null
-  }
-
-  async finish(program: Program, id: string, attempt: number, finish: FinishPost): Promise<'ok' | null> {
-    const { DB } = program.env
-    this.checker.reported(id, attempt, finish.progress.transcoded)
-    const before = await this.code.tasks.findTask(DB, id)
-    if (before?.attempt !== attempt || before.kind === 'plan') return null
-    const monitor = this.#monitor(program, id)
-    const store = () =>
-      Promise.all([monitor.storeCommitRecord(attempt, finish), monitor.heartbeat(attempt, finish.progress)])
-    if (before.state === 'running' && (await store())[0] === 'current') {
-      const undivided = finish.undivided === true
-      const result = await this.#apply(program, id, { type: 'finish', attempt, undivided })
-      if (!result.ok && result.refusal !== 'same') {
-        await this.code.dropRecord(program.env, jobOf(id), attempt)
-        return null
-      }
-    } else {
-      const now = await this.code.tasks.findTask(DB, id)
-      if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) return null
-    }
-    await monitor.commit()
-    return 'ok'
-  }
-
-  async estimate(program: Program, id: string, attempt: number, post: ProgressPost): Promise<'ok' | null> {
-    const progress = JSON.stringify({ ...post, attempt })
-    const result = await this.#apply(program, id, { type: 'planned', attempt }, { progress })
-    return result.ok || result.refusal === 'same' ? 'ok' : null
-  }
-
-  async fail(program: Program, id: string, attempt: number, error: JobError | null): Promise<'ok' | null> {
-    const event: TaskEvent = error ? { type: 'attempt_failed', attempt, error } : { type: 'evicted', attempt }
-    const result = await this.#apply(program, id, event)
-    return !result.ok && result.refusal === 'stale' ? null : 'ok'
-  }
-}
-
-/** A task's id is its job's backend id and a number. */
-export function jobOf(task: string): string {
-  return task.slice(0, task.lastIndexOf('-'))
-}
-
-/** The name of the monitor that watches a task. */
-export function monitorOf(task: string): string {
-  const { jobId, number } = parseTaskId(task)
-  return number === MAIN_TASK ? jobId : task
-}
-
-/** Of a job that any of its tasks names. */
-export function partId(task: string, part: number): string {
-  return taskIdOf(jobOf(task), partTaskNumber(part))
-}
-
-/** What an attempt is told of its task. */
-export interface Told {
-  part: number | null
-  /** Of the stored plan. */
-  build: string | null
-  surveyed: number | null
-  assemble: { first: number; parts: number } | null
-}
-
-/** What a part tells those who put the parts together. */
-export interface PartRecord {
-  part: number
-  attempt: number
-  /** Segments of each media playlist. */
-  segments: string[][]
-  uploads: { id: string; path: string }[]
-}
-
-export const DONE: ProgressPost = {
-  phase: 'uploading',
-  transcoded: 1,
-  transcode_seconds: 10,
-  speed: 1,
-  bytes_produced: 1000,
-  bytes_stored: 1000,
-  transfer_seconds: 5,
-  eta_seconds: 0,
 }
