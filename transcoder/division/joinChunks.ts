@@ -33,6 +33,7 @@ function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly St
   const first = streams[0]!
   for (const [at, stream] of streams.entries()) {
     requireSameEncoder(rendition, first, stream)
+    requireConstantRate(rendition, stream)
     requireContinuation(rendition, streams.slice(0, at), stream)
   }
   const segments = streams.flatMap((stream) => stream.segments)
@@ -47,13 +48,10 @@ function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly St
   }
 }
 
-/**
- * The chunks of a rendition were written by encoders with different parameters: another build, or other threads. They make
- * no stream together.
- */
+/** The chunks of a rendition make no stream together. `message`: why, as the end of a sentence. */
 export class UnlikeChunks extends Error {
-  constructor({ id }: RenditionPlan) {
-    super(`the encoders of its chunks wrote different parameters (${id})`)
+  constructor(reason: string, { id }: RenditionPlan) {
+    super(`${reason} (${id})`)
     this.name = 'UnlikeChunks'
   }
 }
@@ -64,7 +62,13 @@ function requireSameEncoder(rendition: RenditionPlan, first: StreamRecord, strea
     first.init.sha256 === stream.init.sha256 &&
     first.timescale === stream.timescale &&
     first.codecs.join() === stream.codecs.join()
-  if (!isSame) throw new UnlikeChunks(rendition)
+  // Another build, or other threads.
+  if (!isSame) throw new UnlikeChunks('the encoders of its chunks wrote different parameters', rendition)
+}
+
+/** The buffer of a decoder would be emptier than the next chunk needs. Throws UnlikeChunks. */
+function requireConstantRate(rendition: RenditionPlan, { overrun = 0 }: StreamRecord): void {
+  if (overrun > 0) throw new UnlikeChunks('the encoder of a chunk exceeded the constant bitrate at its end', rendition)
 }
 
 function requireContinuation(rendition: RenditionPlan, earlier: readonly StreamRecord[], stream: StreamRecord): void {

@@ -36,6 +36,8 @@ const recordedStreamSchema = z.object({
   codecs: z.array(z.string()),
   /** Bytes of coded media, without the container's overhead. */
   mediaBytes: count,
+  /** Bytes by which a chunk is too long for a constant bitrate; missing = none. */
+  overrun: z.optional(count),
   /** Of the first chunk, and of the rest: what ffprobe reports about the stream. null = it could not be probed. */
   probed: z.nullable(z.custom<ProbedRendition>((value) => typeof value === 'object' && value !== null)),
 })

@@ -119,7 +119,7 @@ function streamRecord(
   { recorded: found, metered }: SegmentedStream,
   probed: PartFacts['probed'],
 ): StreamRecord {
-  const { rendition, form, before, recorded, timescale, codecs } = found
+  const { rendition, form, before, recorded, timescale, codecs, overrun = 0 } = found
   if (form !== 'cmaf' || recorded.init === null)
     throw new TaskError('internal', `${rendition.id} cannot be put together from parts.`)
   return {
@@ -131,6 +131,7 @@ function streamRecord(
     timescale,
     codecs,
     mediaBytes: metered.counts.tracks.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...(overrun === 0 ? {} : { overrun }),
     probed: probed.get(rendition.id) ?? null,
   }
 }

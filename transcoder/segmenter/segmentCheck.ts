@@ -26,6 +26,8 @@ export interface RecordedRendition {
   before: { segments: number; frames: number }
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   audioEnds: number[]
+  /** Of a chunk of a constant bitrate: bytes by which it is too long for the next one (chunkEndCutter.ts). */
+  overrun?: number
 }
 
 /** The rendition at whose boundaries all are cut: the first with video, or without video the first. */

@@ -14,6 +14,8 @@ import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import type { CutEvent, Cutter } from './cutters/cutter.ts'
 import { RefragmentingCutter } from './cutters/refragmentingCutter.ts'
+import { chunkEnd } from '../plan/division/chunkBuffer.ts'
+import { ChunkEndCutter } from './cutters/chunkEndCutter.ts'
 import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
@@ -247,13 +249,18 @@ export class Segmenter implements StoredSegments {
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
     const isChunk = this.#part?.kind === 'chunk'
     const before = this.#part?.kind === 'chunk' ? beforeChunk(rendition, this.#part.from) : FROM_THE_BEGINNING
-    const { cutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
+    const { cutter: streamCutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
     try {
       await mkdir(scratch, { recursive: true })
-      const metered = new MeteredCutter(cutter, form)
+      const metered = new MeteredCutter(streamCutter, form)
+      const end =
+        rendition.video === null
+          ? null
+          : chunkEnd({ part: this.#part ?? undefined, packaging: this.#packaging }, rendition.video)
+      const ended = end === null ? null : new ChunkEndCutter(metered, end)
       const { recorded, incompleteError } = await writeSegments(readable, {
         ...names,
-        cutter: metered,
+        cutter: ended ?? metered,
         profile: rendition.kind === 'video' ? rendition.profile : null,
         uploads: this.#uploads,
         tar: this.#tar === null ? null : { tarUpload: this.#tar, stream: position },
@@ -267,7 +274,15 @@ export class Segmenter implements StoredSegments {
         maxSegmentBytes: this.#maxSegmentBytes(rendition),
       })
       this.#error ??= incompleteError
-      this.#recorded[position] = { rendition, form, directory: names.tarDirectory, recorded, before, ...describe() }
+      this.#recorded[position] = {
+        rendition,
+        form,
+        directory: names.tarDirectory,
+        recorded,
+        before,
+        ...describe(),
+        ...(ended === null ? {} : { overrun: ended.overrun }),
+      }
       this.#metered[position] = metered.result()
       if (isFirst) this.#videoSegments.resolve(recorded.segments.length)
     } finally {

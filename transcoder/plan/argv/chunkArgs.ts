@@ -59,12 +59,14 @@ function framesFrom(rate: Rational, first: number, end: number | null): string[]
   return [`fps=${rate.num}/${rate.den}:start_time=${begin}`, `trim=start_frame=${first - before}${until}`]
 }
 
-/** The frames of this plan's chunk, no later than the end of a cut; null = it is no chunk. */
+/** The frames of this plan's chunk and `more` behind it, no later than the end of a cut; null = it is no chunk. */
 export function chunkRange(
   plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'part' | 'packaging'>>,
   rate: Rational,
+  more = 0,
 ): FrameRange | null {
-  const range = chunkFrames(plan, rate)
+  const chunk = chunkFrames(plan, rate)
+  const range = chunk === null || chunk.end === null ? chunk : { ...chunk, end: chunk.end + more }
   const cut = plan.cut?.frames
   if (range === null || cut == null || cut.end === null) return range
   const frames = Math.ceil(((cut.end - cut.start) * rate.num * cut.rate.den) / (rate.den * cut.rate.num) - 1e-9)

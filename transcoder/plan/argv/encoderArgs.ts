@@ -7,6 +7,7 @@ import { copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
 import { chunkFrames } from '../model/partFrames.ts'
+import type { ChunkBuffer } from '../division/chunkBuffer.ts'
 import type { AudioPlan, Plan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
@@ -50,6 +51,8 @@ export interface EncoderSettings {
   cores?: number | undefined
   /** In place of the average bitrate; null or missing = the bitrate (chunkRate.ts). */
   rateFactor?: number | null | undefined
+  /** Of a chunk of a constant bitrate (chunkBuffer.ts). */
+  buffer?: ChunkBuffer | null | undefined
 }
 
 /** Flags for the output's only video stream. */
@@ -65,7 +68,7 @@ function encoder({ codec, quality }: VideoPlan): string[] {
 
 const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, settings: EncoderSettings) => string[]> =
   {
-    h264: (plan, video, { rateFactor }) => [
+    h264: (plan, video, { rateFactor, buffer }) => [
       ...['-profile:v', 'high'],
       // Exact GOPs: no key frame off the grid, and none at a scene cut.
       ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
@@ -78,7 +81,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
       ...rateControlArgs(video, rateFactor),
       // HRD-signalled CBR with filler; maxrate alone falls to 5 kbps on black.
       ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
-      ...x264Params(plan, video),
+      ...x264Params(plan, video, buffer),
       // x264 carries captions by default.
       ...(video.captions ? [] : ['-a53cc', '0']),
     ],
@@ -145,10 +148,24 @@ function interlacedParams(video: VideoPlan): string {
   return video.scan === 'progressive' ? '' : '+ilme+ildct'
 }
 
-function x264Params(plan: Plan, video: VideoPlan): string[] {
+/**
+ * The quantiser 51 is not reached: at a constant rate, the encoder lowers it as soon as the buffer is filled to four
+ * fifths.
+ */
+function bufferParams(buffer: ChunkBuffer | null | undefined): string[] {
+  if (buffer == null) return []
+  const { initial, saving } = buffer
+  return [
+    ...(initial === null ? [] : [`vbv-init=${initial}`]),
+    ...(saving === null ? [] : [`zones=${saving.first},${saving.last},q=51`]),
+  ]
+}
+
+function x264Params(plan: Plan, video: VideoPlan, buffer: ChunkBuffer | null | undefined): string[] {
   const params = [
     ...(isShort(plan, video) ? [`ratetol=${SHORT.h264Tolerance}`] : []),
     ...(video.mode === 'cbr' ? ['nal-hrd=cbr', 'force-cfr=1'] : []),
+    ...bufferParams(buffer),
     // Set here as well as on the frames: ffmpeg versions differ in which of the two they follow.
     ...(video.scan === 'progressive' ? [] : [`${video.scan}=1`]),
   ]

@@ -9,6 +9,7 @@ import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.t
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
 import { chunkRange, encoderClock } from './chunkArgs.ts'
 import { readCut } from './cutArgs.ts'
+import { runOutFrames } from '../division/chunkBuffer.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
@@ -200,8 +201,8 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
   const videoBranches = wanted.flatMap(({ video }, position) =>
     video === null || video.copied != null ? [] : [{ video, position }],
   )
-  const clockOf = ({ frameRate }: VideoPlan, overlaid: boolean) =>
-    encoderClock(chunkRange(plan, frameRate), frameRate, overlaid)
+  const clockOf = ({ frameRate, mode }: VideoPlan, overlaid: boolean) =>
+    encoderClock(chunkRange(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
   const finished = ({ logo, bitmaps }: VideoPlan, position: number) =>
     logo === null && bitmaps == null ? `v${position}` : `b${position}`
   const video = videoBranches.map(({ video, position }) => ({

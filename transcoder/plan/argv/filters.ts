@@ -3,6 +3,7 @@
 // Not in charge of: size and colours (scaleFilters.ts), sharing filters between outputs (filterGraph.ts).
 import { audioCutFilters, videoCutFilters } from './cutArgs.ts'
 import { chunkFilters, chunkRange } from './chunkArgs.ts'
+import { runOutFrames } from '../division/chunkBuffer.ts'
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { TELECINED_RATE } from '../video/interlacing.ts'
 import { defaultMix } from '../audio/downmix.ts'
@@ -70,7 +71,7 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   // Constant rate, from 0: a first frame that begins late is held. Before scaling, so that dropped frames cost nothing.
   const toRate = `fps=${rate.num}/${rate.den}:start_time=0`
   const framesOfField = video.deinterlace === 'fields' ? 2 : 1
-  const range = chunkRange(plan, rate)
+  const range = chunkRange(plan, rate, runOutFrames(plan, rate))
   return [
     ...deinterlacer(plan, video),
     ...(range === null

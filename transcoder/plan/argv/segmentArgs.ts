@@ -4,6 +4,7 @@
 // (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
+import { chunkBuffer } from '../division/chunkBuffer.ts'
 import { chunkRateFactor } from '../division/chunkRate.ts'
 import { copyEndArgs } from './copyArgs.ts'
 import { copyCutArgs } from './cutArgs.ts'
@@ -145,7 +146,13 @@ export function segmentArgs(
 
 function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores: number | undefined): string[] {
   return [
-    ...(video === null ? [] : videoEncoderArgs(plan, video, { cores, rateFactor: chunkRateFactor(plan, rendition) })),
+    ...(video === null
+      ? []
+      : videoEncoderArgs(plan, video, {
+          cores,
+          rateFactor: chunkRateFactor(plan, rendition),
+          buffer: chunkBuffer(plan, video),
+        })),
     ...(video === null ? [] : mp4Tag(video)),
     // tee does not request the headers that its muxers need. mpegts repeats them before each key frame.
     ...(forms.length > 1 ? ['-flags', '+global_header'] : []),

@@ -176,7 +176,7 @@ describe('one task', () => {
 
   test.each<[string, Parameters<typeof specOf>[1], MediaInfo, Partial<Plan>]>([
     ['tar with thumbnails', { packaging: { tar: true, thumbnails: true } }, lasting(120), {}],
-    ['cbr', { video: { mode: 'cbr' } }, lasting(120), {}],
+    ['hevc of a constant bitrate', { videoCodec: 'hevc', video: { mode: 'cbr' } }, lasting(120), {}],
     ['no index', {}, lasting(120, { formats: ['mpegts'] }), {}],
     ['max_source_errors', { maxSourceErrors: 0 }, lasting(120), {}],
     ['joined from several', {}, lasting(120), { join: { pieces: [], canvas: null } as never }],
@@ -190,7 +190,7 @@ describe('one task', () => {
 
   test.each<[string, Partial<JobSpec>]>([
     ['mpeg2', { videoCodec: 'mpeg2' }],
-    ['cbr', { video: [videoProfile({ mode: 'cbr' })] }],
+    ['hevc of a constant bitrate', { videoCodec: 'hevc', video: [videoProfile({ mode: 'cbr' })] }],
   ])('files: %s', (reason, change) => {
     const spec = jobSpec({ maxChunkSeconds: 24, ...change })
     expect(divide(spec, lasting(120))).toEqual({ left_out: expect.stringContaining(reason) as string })
@@ -243,7 +243,7 @@ describe('the plan', () => {
 
   test('warns only a job that asked for chunks', () => {
     const plan = (wanted: number | null) => {
-      const spec = specOf(wanted, { video: { mode: 'cbr' } })
+      const spec = specOf(wanted, { videoCodec: 'hevc', video: { mode: 'cbr' } })
       return withDivision(spec, planJob(spec, lasting(120)), lasting(120), ABILITIES)
     }
     expect(plan(24).division).toBeUndefined()
@@ -251,7 +251,7 @@ describe('the plan', () => {
       code: 'not_divided',
       field: 'max_chunk_seconds',
       message:
-        'The job is not divided into chunks: a constant bitrate (cbr) needs one encoder for the whole video; vbr and qvbr can be divided.',
+        'The job is not divided into chunks: hevc of a constant bitrate (cbr) needs one encoder for the whole video; vbr and qvbr can be divided.',
     })
     for (const wanted of [null, 0]) expect(plan(wanted).warnings).toEqual([])
   })
