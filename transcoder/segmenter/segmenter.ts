@@ -14,8 +14,7 @@ import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import type { CutEvent, Cutter } from './cutters/cutter.ts'
 import { RefragmentingCutter } from './cutters/refragmentingCutter.ts'
-import { chunkEnd } from '../plan/division/chunkBuffer.ts'
-import { ChunkEndCutter } from './cutters/chunkEndCutter.ts'
+import { constantRateChunk } from './cutters/constantRateChunk.ts'
 import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
@@ -249,18 +248,15 @@ export class Segmenter implements StoredSegments {
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
     const isChunk = this.#part?.kind === 'chunk'
     const before = this.#part?.kind === 'chunk' ? beforeChunk(rendition, this.#part.from) : FROM_THE_BEGINNING
-    const { cutter: streamCutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
+    const { cutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
     try {
       await mkdir(scratch, { recursive: true })
-      const metered = new MeteredCutter(streamCutter, form)
-      const end =
-        rendition.video === null
-          ? null
-          : chunkEnd({ part: this.#part ?? undefined, packaging: this.#packaging }, rendition.video)
-      const ended = end === null ? null : new ChunkEndCutter(metered, end)
+      const metered = new MeteredCutter(cutter, form)
+      const part = { part: this.#part ?? undefined, packaging: this.#packaging }
+      const chunk = constantRateChunk(metered, part, rendition.video)
       const { recorded, incompleteError } = await writeSegments(readable, {
         ...names,
-        cutter: ended ?? metered,
+        cutter: chunk.cutter,
         profile: rendition.kind === 'video' ? rendition.profile : null,
         uploads: this.#uploads,
         tar: this.#tar === null ? null : { tarUpload: this.#tar, stream: position },
@@ -281,7 +277,7 @@ export class Segmenter implements StoredSegments {
         recorded,
         before,
         ...describe(),
-        ...(ended === null ? {} : { overrun: ended.overrun }),
+        overrun: chunk.overrun(),
       }
       this.#metered[position] = metered.result()
       if (isFirst) this.#videoSegments.resolve(recorded.segments.length)

@@ -24,7 +24,7 @@ export function codecString(streamType: number, stream: Uint8Array): string | nu
 }
 
 /** Removes emulation prevention: a 3 after two zeros is not data (ITU-T H.265, 7.4.2). */
-function unescapeNal(unit: Uint8Array, wanted: number): Uint8Array {
+export function unescapeNal(unit: Uint8Array, wanted: number): Uint8Array {
   const bytes: number[] = []
   let zeros = 0
   for (const byte of unit) {

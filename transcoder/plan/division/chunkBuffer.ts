@@ -55,6 +55,19 @@ export function chunkEnd(plan: PartOfPlan, video: VideoPlan): ChunkEnd | null {
   return { frames: end - first, bytes: atFirst + bytesUntil(end, video) - bytesUntil(first, video) }
 }
 
+/** Of the clock in timing messages: that of fields. */
+const TICKS_PER_FRAME = 2
+
+/** From the last key frame before the chunk to its first frame; null = nothing comes before, or the rate is not constant. */
+export function ticksBefore(plan: PartOfPlan, video: VideoPlan): number | null {
+  const range = constantRange(plan, video)
+  if (range === null || range.first === 0) return null
+  const { gopFrames, spliceFrames } = video
+  const ofGrid = Math.floor((range.first - 1) / gopFrames) * gopFrames
+  const key = Math.max(ofGrid, spliceFrames.findLast((frame) => frame < range.first) ?? 0)
+  return (range.first - key) * TICKS_PER_FRAME
+}
+
 /** Frames at this rate that are filtered behind the chunk, for the renditions of a constant bitrate. */
 export function runOutFrames({ part, packaging }: PartOfPlan, rate: Rational): number {
   const isNeeded =

@@ -1,0 +1,27 @@
+// In charge of: what a chunk of a constant bitrate needs beside being cut: its first and its last access unit.
+// Not in charge of: these (chunkStartCutter.ts, chunkEndCutter.ts).
+import { chunkEnd, ticksBefore } from '../../plan/division/chunkBuffer.ts'
+import type { Plan } from '../../plan/model/plan.ts'
+import type { VideoPlan } from '../../plan/model/videoPlan.ts'
+import { ChunkEndCutter } from './chunkEndCutter.ts'
+import { ChunkStartCutter } from './chunkStartCutter.ts'
+import type { Cutter } from './cutter.ts'
+
+interface ConstantRateChunk {
+  cutter: Cutter
+  /** As ChunkEndCutter.overrun. */
+  overrun: () => number
+}
+
+/** Every other stream keeps its cutter. `plan`: of the part. */
+export function constantRateChunk(
+  cutter: Cutter,
+  plan: Pick<Plan, 'part' | 'packaging'>,
+  video: VideoPlan | null,
+): ConstantRateChunk {
+  const end = video === null ? null : chunkEnd(plan, video)
+  const ticks = video === null ? null : ticksBefore(plan, video)
+  const ended = end === null ? null : new ChunkEndCutter(cutter, end)
+  const inner = ended ?? cutter
+  return { cutter: ticks === null ? inner : new ChunkStartCutter(inner, ticks), overrun: () => ended?.overrun ?? 0 }
+}
