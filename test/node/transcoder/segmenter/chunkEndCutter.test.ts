@@ -5,8 +5,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fillerUnit, LEAST_FILLER, NalCounter } from '../../../../transcoder/formats/video/filler.ts'
 import { ChunkEndCutter } from '../../../../transcoder/segmenter/cutters/chunkEndCutter.ts'
 import { CmafVideoCutter } from '../../../../transcoder/segmenter/cutters/cmafVideoCutter.ts'
-import type { Cadence } from '../../../../transcoder/segmenter/cutters/cutter.ts'
+import { toNumber } from '../../../../transcoder/formats/rational.ts'
+import type { PartPlan } from '../../../../transcoder/plan/model/divisionPlan.ts'
+import type { VideoPlan } from '../../../../transcoder/plan/model/videoPlan.ts'
+import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { constantRateChunk } from '../../../../transcoder/segmenter/cutters/constantRateChunk.ts'
+import type { Cadence, CutEvent } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 import { ffmpeg, ffprobe, testFfmpeg } from '../../../support/media/media.ts'
+import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { cutSegments, encodeToBuffer, flashSource } from './cutStream.ts'
 
@@ -91,6 +97,33 @@ describe('the last access unit', () => {
     const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), { frames: FRAMES, bytes: 0 })
     cutter.push(encoded.subarray(0, 2000))
     expect(() => cutter.end(null)).toThrow('ends in the middle of a box')
+  })
+})
+
+describe('of a plan', () => {
+  /** One chunk of 4 s, between others. */
+  const made = (change: Partial<VideoPlan>): { events: CutEvent[]; overrun: number } => {
+    const plan = planJob(jobSpec({ video: [videoProfile({ mode: 'cbr' })], packaging: packagingSpec() }), mediaInfo())
+    const packaging = plan.packaging!
+    const video = { ...packaging.renditions[0]!.video!, ...change }
+    const segments = 4 / toNumber(packaging.segmentDuration)
+    const part: PartPlan = { kind: 'chunk', chunk: 0, from: 0, to: segments }
+    const chunk = constantRateChunk(new CmafVideoCutter(cadence, 0), { part, packaging }, video)
+    const events = [...chunk.cutter.push(encoded), ...chunk.cutter.end(null)]
+    return { events, overrun: chunk.overrun() }
+  }
+
+  test('says by how much the chunk exceeds its rate', () => {
+    expect(made({ maxKbps: 300 }).overrun).toBe(0)
+    const { overrun } = made({ maxKbps: 20, bufferBits: 20_000 })
+    // Half of a buffer more than the rate: the first chunk begins with nine tenths and leaves four.
+    expect(overrun).toBe(cut(0).overrun - Math.floor((19_968 * 4) / 8) - 1250)
+  })
+
+  test('leaves other rates as they are', () => {
+    const { events, overrun } = made({ mode: 'vbr' })
+    expect(overrun).toBe(0)
+    expect(events.filter(({ kind }) => kind === 'end')).toHaveLength(3)
   })
 })
 
