@@ -228,10 +228,13 @@ export function isSurveying({ parts, survey_parts: surveys }: Pick<TaskLifecycle
   return parts > 0 && parts === surveys
 }
 
-/** The parts of an earlier division are completed: they are put together, not made again, unless they were a survey. */
-function mayBeDivided(lifecycle: TaskLifecycle, { parts, survey }: { parts: number; survey?: boolean }): boolean {
+/**
+ * The parts of an earlier division are completed: they are put together, not made again, unless they were a survey. What
+ * that found may need another one, by more parts.
+ */
+function mayBeDivided(lifecycle: TaskLifecycle, { parts }: { parts: number }): boolean {
   if (lifecycle.kind !== 'transcode') return false
-  return lifecycle.parts === 0 || (isSurveying(lifecycle) && survey !== true && parts > lifecycle.parts + 1)
+  return lifecycle.parts === 0 || (isSurveying(lifecycle) && parts > lifecycle.parts + 1)
 }
 
 function exhaustedError({ kind, lost: before }: TaskLifecycle, ranMs: number): JobError {

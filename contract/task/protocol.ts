@@ -88,6 +88,8 @@ export interface TaskDescription {
     divide_above_seconds?: number
     /** The first parts may survey the source (`DividePost.survey`). */
     surveys?: boolean
+    /** So may more parts, behind these (`DividePost.survey` once more). */
+    resurveys?: boolean
   }
   /** Of a divided job: which part this attempt makes, from 0. It ends with `/deliver`. */
   part?: { index: number }

@@ -71,7 +71,7 @@ export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<
     preview: isMain && job.config.preview !== false && job.poster === null,
     log: task.part === null || task.part >= job.survey_parts,
     subtitles: true,
-    ...(isDivided ? {} : { parts: MAX_JOB_PARTS, surveys: true, ...automaticDivision(env, task) }),
+    ...(isDivided ? {} : { parts: MAX_JOB_PARTS, surveys: true, resurveys: true, ...automaticDivision(env, task) }),
   }
 }
 

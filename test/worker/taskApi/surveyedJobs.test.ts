@@ -46,8 +46,7 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   expect(await (await again.taskApi('GET', '/parts/1')).json()).toEqual({ bits: 2 })
   const factors = { ...HLS_PLAN.plan, durationSeconds: 7 }
   expect((await again.taskApi('POST', '/plan', { ...HLS_PLAN, plan: factors, replaces: true })).status).toBe(200)
-  // Neither another survey, nor less than a chunk and the rest.
-  expect((await again.divide(SURVEYS + PARTS, { survey: true })).status).toBe(409)
+  // Not less than a chunk and the rest.
   expect((await again.divide(SURVEYS + 1)).status).toBe(409)
   const twice = await Promise.all([again.divide(SURVEYS + PARTS), again.divide(SURVEYS + PARTS)])
   expect(twice.map(({ status }) => status)).toEqual([200, 200])
@@ -86,6 +85,30 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
     'job.committing',
     'job.completed',
   ])
+})
+
+test('what a survey found may need another one: by parts behind those of the first, before the job is divided', async () => {
+  const { id, main, parts } = await startSurvey()
+  await Promise.all(parts.map((part) => part.deliver({ bits: 1 })))
+  const again = await startNextAttempt()
+  expect((await again.divide(SURVEYS, { survey: true })).status).toBe(409)
+  const all = 2 * SURVEYS
+  const twice = await Promise.all([again.divide(all, { survey: true }), again.divide(all, { survey: true })])
+  expect(twice.map(({ status }) => status)).toEqual([200, 200])
+  expect(await statesOf(again)).toHaveLength(all)
+  const more = [await startNextAttempt(), await startNextAttempt()].toSorted((a, b) => a.part! - b.part!)
+  expect(more.map(({ part }) => part)).toEqual([2, 3])
+  expect(await readStatus(id)).toMatchObject({ state: 'running', phase: 'analyzing', chunks: null })
+  await Promise.all(more.map((part, index) => part.deliver({ bits: 2 + index })))
+
+  const third = await startNextAttempt()
+  expect(third.run).toMatchObject({ task_id: main.run.task_id, attempt: 3 })
+  expect((await describe(third)).surveyed).toEqual({ parts: all })
+  expect(await (await third.taskApi('GET', '/parts/3')).json()).toEqual({ bits: 3 })
+  expect((await third.divide(all + PARTS)).status).toBe(200)
+  const chunks = [await startNextAttempt(), await startNextAttempt()].toSorted((a, b) => a.part! - b.part!)
+  expect(chunks.map(({ part }) => part)).toEqual([all, all + 2])
+  expect((await readStatus(id)).chunks).toEqual({ total: PARTS, completed: 0, running: 2, map: 'rr.' })
 })
 
 test('a transcoder that is lost during the survey costs one part of it; one lost behind it, only the reading', async () => {
