@@ -15,15 +15,30 @@ import { needsIdet } from '../plan/video/interlacing.ts'
 /** 20 s of PAL: enough to get past a title, and read in a second or two. */
 const FRAMES = 500
 
+interface MeasureOptions {
+  signal?: AbortSignal
+  cwd: string
+  threads?: number
+  seekable?: boolean
+}
+
 /** The probed source with the measurements. If nothing could be measured, the flags decide. */
 export async function measureSource(
   engine: FfmpegPrograms,
   url: string,
   source: { spec: JobSpec; media: MediaInfo },
-  options: { signal?: AbortSignal; cwd: string; threads?: number; seekable?: boolean },
+  options: MeasureOptions,
 ): Promise<MediaInfo> {
-  const media = await measureLoudness(engine, url, source, options)
-  const { spec } = source
+  return measureFrames(engine, url, { ...source, media: await measureLoudness(engine, url, source, options) }, options)
+}
+
+/** Without the loudness, for which all of the source is read. */
+export async function measureFrames(
+  engine: FfmpegPrograms,
+  url: string,
+  { spec, media }: { spec: JobSpec; media: MediaInfo },
+  options: MeasureOptions,
+): Promise<MediaInfo> {
   if (media.video === null || !needsIdet(spec, media) || copiesAllVideo(spec, media)) return media
   const { threads = 0, seekable = false, ...run } = options
   const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)

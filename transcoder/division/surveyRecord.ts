@@ -5,6 +5,9 @@ import { TaskError } from '#contract/taskError.ts'
 
 const amount = z.number().check(z.gte(0))
 
+const whole = amount.check(z.int())
+const levels = z.object({ steps: z.array(whole), blocks: z.array(whole), truePeakDb: z.nullable(z.number()) })
+
 const surveyRecordSchema = z.object({
   kind: z.literal('survey'),
   samples: z.array(
@@ -12,6 +15,8 @@ const surveyRecordSchema = z.object({
   ),
   /** Of each place of the video, in the source; of the first part only. null = not known. */
   sourceBytes: z.nullable(z.array(amount)),
+  /** Of each mix of the plan, or of each gain that is tried; null = it could not be measured. Missing = none was asked for. */
+  loudness: z.optional(z.array(z.nullable(levels))),
 })
 export type SurveyRecord = z.infer<typeof surveyRecordSchema>
 

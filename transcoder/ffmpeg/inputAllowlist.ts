@@ -98,6 +98,9 @@ export function httpInputFlags(): string[] {
  */
 export const READ_THROUGH_FLAGS: readonly string[] = ['-short_seek_size', '4194304']
 
+/** The same before an input that is read from its middle: smaller gaps are read, and what is farther away is sought. */
+export const READ_THROUGH_NEAR_FLAGS: readonly string[] = ['-short_seek_size', '4194304']
+
 /** Before a local file given as a `file:` URL. */
 export function fileInputFlags(): string[] {
   return ['-protocol_whitelist', 'file', ...COMMON_FLAGS]

@@ -2,15 +2,17 @@
 // Not in charge of: single analyses (analysis/), the choices of the plan (plan/planJob.ts), storing it (taskPlan.ts).
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
-import { measureSource } from '../analysis/measureSource.ts'
+import { measureLoudness } from '../analysis/measureLoudness.ts'
+import { measureFrames } from '../analysis/measureSource.ts'
 import type { SampleOptions } from '../analysis/rate/encodePlace.ts'
 import { sourceBytes } from '../analysis/rate/sourceBytes.ts'
-import { withRateFactors, withSurvey as withRateSurvey } from '../analysis/rate/sampleRates.ts'
+import { roughFactors, withRateFactors } from '../analysis/rate/sampleRates.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { checkDeadline, deadlineWarning, type DeadlineCheck } from '../plan/division/deadlineCheck.ts'
 import { encodedSegments } from '../plan/division/encodedSegments.ts'
+import { loudnessSeconds, withExpectedLoudness } from '../plan/division/loudnessSurvey.ts'
 import { samplingSeconds } from '../plan/division/samplingCost.ts'
 import { surveyParts } from '../plan/division/surveyPlan.ts'
 import { withDivision } from '../plan/division/withDivision.ts'
@@ -21,7 +23,7 @@ import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { planJob } from '../plan/planJob.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
-import { applyCut, cutSource } from '../plan/streams/cut.ts'
+import { applyCut, cutSource, seekOrigin } from '../plan/streams/cut.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
@@ -58,7 +60,10 @@ export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan 
   return planned.division == null ? null : planned
 }
 
-async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Pick<Surveyed, 'plan' | 'deadline'>> {
+type Divided = Pick<Surveyed, 'plan' | 'deadline'>
+
+/** `measuresLater`: the gains of the plan are still to be found; without a survey that does it, it is planned again. */
+async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLater = false): Promise<Divided> {
   const { accepts, deadline: wish, max_attempt_ms: maxAttemptMs } = open.task
   const maxParts = accepts?.parts ?? null
   const automatic = {
@@ -76,25 +81,40 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Pic
   const planned = unlikely === null ? made : { ...made, warnings: [...made.warnings, unlikely] }
   if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
   const source = await open.attempt.loopback.version()
-  return { plan: await withRates(open, { ...planned, division: { ...planned.division, source } }, used), deadline }
+  const withSource = { ...planned, division: { ...planned.division, source } }
+  return { plan: await withSurveyOrRates(open, withSource, used, measuresLater), deadline }
 }
 
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
-async function withRates({ attempt, task, probed }: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
+async function withSurveyOrRates(
+  { attempt, task, probed, sizeBytes }: OpenTask,
+  plan: Plan,
+  used: MediaInfo,
+  measuresLater: boolean,
+): Promise<Plan> {
   const { engine, settings, controller, loopback, log } = attempt
-  const options = {
-    url: loopback.url,
-    ...sampleOptions(attempt),
-    log,
-    sourceBytes: (seconds: number) => sourceBytes(loopback, probed, { plan, seconds }, controller.signal),
-  }
+  const sampling = { url: loopback.url, ...sampleOptions(attempt) }
   const encoded = encodedSegments(plan)
-  const seconds = samplingSeconds(encoded, used, settings.machine.vcpus)
-  const parts = task.accepts?.surveys === true ? surveyParts(seconds, plan.division!, task.accepts.parts ?? 0) : null
-  const { division } = await (parts === null
-    ? withRateFactors(engine, encoded, options)
-    : withRateSurvey(engine, encoded, parts, options))
-  return { ...plan, division }
+  const division = plan.division!
+  const measuring = measuresLater ? loudnessSeconds(plan, sizeBytes) : 0
+  const seconds = samplingSeconds(encoded, used, settings.machine.vcpus) + measuring
+  const { accepts } = task
+  const parts =
+    accepts?.surveys === true ? surveyParts(seconds, division, accepts.parts ?? 0, measuresLater ? 2 : 1) : null
+  if (measuresLater && (parts === null || measuring === 0)) return plan
+  const factors = parts === null ? null : await roughFactors(engine, encoded, sampling)
+  if (parts !== null && measuresLater) {
+    const survey = { parts: 2 * parts, factors: factors ?? [], loudness: { parts } }
+    return { ...plan, division: { ...division, survey } }
+  }
+  if (parts !== null)
+    return factors === null ? plan : { ...plan, division: { ...division, survey: { parts, factors } } }
+  const made = await withRateFactors(engine, encoded, {
+    ...sampling,
+    log,
+    sourceBytes: (length) => sourceBytes(loopback, probed, { plan, seconds: length }, controller.signal),
+  })
+  return { ...plan, division: made.division }
 }
 
 /** How samples are encoded: as chunks are. */
@@ -150,21 +170,39 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   const options = { ...scratchDirs, threads: settings.threads, seekable: await isSeekable(open) }
   const surveyed = withSurvey(inspected, await survey)
   const used = cutSource(spec, surveyed)
-  const analyzed = await measureSource(engine, loopback.url, { spec, media: used }, options)
+  const framed = await measureFrames(engine, loopback.url, { spec, media: used }, options)
   requireCompleteSource(attempt)
-  const whole = withScan(inspected, analyzed)
+  const whole = withScan(inspected, framed)
   if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(open, whole)))
   const drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
-  const cues = cutCues(sourceCues, analyzed.cut)
-  const bitmapTrack = (await bitmaps?.measure(spec, analyzed)) ?? null
-  const plan = planJob(spec, analyzed, engine.features, cues, logo, captionFiles, drawn, bitmapTrack)
+  const cues = cutCues(sourceCues, framed.cut)
+  const bitmapTrack = (await bitmaps?.measure(spec, framed)) ?? null
+  const planWith = (measured: MediaInfo): Plan =>
+    planJob(spec, measured, engine.features, cues, logo, captionFiles, drawn, bitmapTrack)
+  const later = (await canMeasureLater(open)) ? withExpectedLoudness(spec, framed) : null
+  const surveyedLater = later && (await divided(open, planWith(later), later, true))
+  const isLater = surveyedLater?.plan.division?.survey?.loudness !== undefined
+  const made = isLater ? surveyedLater : await measuredPlan()
   await reported
   return {
     media: whole,
-    ...(await divided(open, plan, analyzed)),
+    ...made,
     drawn,
     hasCaptions: inspected.video?.closedCaptions === true,
   }
+
+  async function measuredPlan(): Promise<Divided> {
+    const measured = await measureLoudness(engine, loopback.url, { spec, media: framed }, options)
+    requireCompleteSource(attempt)
+    return divided(open, planWith(measured), measured)
+  }
+}
+
+/** Parts of the job may measure the loudness, if it has any. */
+async function canMeasureLater(open: OpenTask): Promise<boolean> {
+  const { spec, task, media } = open
+  if (spec.loudnessLufs === null || task.kind === 'plan' || task.accepts?.resurveys !== true) return false
+  return seekOrigin(spec, media) !== null && (await isSeekable(open))
 }
 
 function withSurvey(media: MediaInfo, survey: VideoSurvey | null): MediaInfo {

@@ -6,6 +6,7 @@ import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import { AttemptAbort, StaleAttempt } from '../errors.ts'
+import { partsOfJob } from './division/divideJob.ts'
 import { withoutDivision } from '../plan/division/withDivision.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
 import type { SourceVersion } from '../plan/model/divisionPlan.ts'
@@ -41,6 +42,8 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
     log.info('the plan of another version is made again')
     return null
   }
+  // Its gains are not known, and this attempt cannot have them found.
+  if (plan.division?.survey?.loudness !== undefined && partsOfJob(log, task, plan) === null) return null
   // Another build encodes no chunks of a division (requirePlannedBuild).
   const canDivide = plan.division == null || plan.engine?.build === engine.build
   const fits = canDivide && fitsEngine(plan, engine.features)

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { readAc3Header } from '../../../transcoder/formats/ac3.ts'
-import { parseEbur128 } from '../../../transcoder/analysis/measureLoudness.ts'
+import { parseEbur128 } from '../../../transcoder/analysis/loudness/ebur128.ts'
 import { testFfmpeg, ffmpeg, probeStream, readOnce } from './media.ts'
 
 /** One channel of a file's audio stream, decoded to 32-bit float at 48 kHz. Samples beyond full scale are kept. */

@@ -4,7 +4,7 @@
 import { partTaskNumber } from '#contract/taskId.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
-import type { SourceVersion } from '../../../transcoder/plan/model/divisionPlan.ts'
+import type { SourceVersion, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
@@ -16,13 +16,14 @@ interface Division {
   /** As in the plan. */
   chunks: number[]
   /** As in the plan; missing = the first attempt surveys the source. */
-  survey?: { parts: number; factors: number[] }
+  survey?: SurveyPlan
   /** The parts that are made, in their order; missing = all, by index. Without all of them the job is not put together. */
   parts?: number[]
   /** The build of ffmpeg that the plan was made for. */
   build?: string
   /** The version of the source that the plan was made for. */
   source?: SourceVersion
+  beforeSurvey?: () => void
   beforeAssembly?: () => void
 }
 
@@ -31,36 +32,51 @@ export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, survey, parts: wanted, build, source, beforeAssembly }: Division,
+  { chunks, survey, parts: wanted, build, source, beforeSurvey, beforeAssembly }: Division,
 ): Promise<void> {
-  const accepts = { source: true, preview: true, log: true, subtitles: true, parts: MAX_PARTS, surveys: true }
+  const accepts = {
+    source: true,
+    preview: true,
+    log: true,
+    subtitles: true,
+    parts: MAX_PARTS,
+    surveys: true,
+    resurveys: true,
+  }
   taskApi.division = { chunks, ...(survey === undefined ? {} : { survey }) }
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())
-  const first = survey?.parts ?? 0
-  if (survey !== undefined) await runSurvey(fixture, taskApi, task)
+  beforeSurvey?.()
+  const rounds = survey === undefined ? 0 : await runSurvey(fixture, taskApi, task)
   const stored = taskApi.storedPlan as Plan
   const plan: Plan = {
     ...stored,
     engine: { ...stored.engine!, ...(build === undefined ? {} : { build }) },
     division: { ...stored.division!, ...(source === undefined ? {} : { source }) },
   }
+  const first = stored.division!.survey?.parts ?? 0
   const parts = (taskApi.divided?.parts ?? 0) - first
   const all = Array.from({ length: Math.max(0, parts) }, (_, index) => first + index)
   await makeParts(taskApi, { ...task, plan }, wanted ?? all, () => fixture.context())
   if (taskApi.records.size < first + parts || parts <= 0) return
   beforeAssembly?.()
-  await assembleFromParts(taskApi, { ...task, plan, accepts }, { parts, first }, () => fixture.context())
+  await assembleFromParts(taskApi, { ...task, plan, accepts }, { parts, first }, () => fixture.context(), 2 + rounds)
 }
 
-/** The parts of the survey, and the attempt that divides the job after them. */
-async function runSurvey(fixture: AttemptFixture, taskApi: FakeTaskApi, task: TaskDescription): Promise<void> {
-  const surveyed = { ...task, plan: taskApi.storedPlan }
-  const { parts, survey } = taskApi.divided ?? {}
-  if (parts === undefined || survey !== true) throw new Error('the job has no survey')
-  await makeParts(taskApi, surveyed, Array.from({ length: parts }).keys(), () => fixture.context())
-  taskApi.task = { ...surveyed, attempt: 2, surveyed: { parts } }
-  await runTask(runRequest(taskApi, 2), fixture.context())
+/** The parts of the survey, and the attempts behind them, of which the last one divides the job: how many those are. */
+async function runSurvey(fixture: AttemptFixture, taskApi: FakeTaskApi, task: TaskDescription): Promise<number> {
+  let [rounds, made] = [0, 0]
+  for (; taskApi.divided?.survey === true; rounds += 1) {
+    const { parts } = taskApi.divided
+    const surveyed = { ...task, plan: taskApi.storedPlan }
+    const round = Array.from({ length: parts - made }, (_, index) => made + index)
+    await makeParts(taskApi, surveyed, round, () => fixture.context())
+    made = parts
+    taskApi.task = { ...surveyed, attempt: 2 + rounds, surveyed: { parts } }
+    await runTask(runRequest(taskApi, 2 + rounds), fixture.context())
+  }
+  if (rounds === 0) throw new Error('the job has no survey')
+  return rounds
 }
 
 /** `task`: with its plan. */
@@ -82,8 +98,8 @@ export async function assembleFromParts(
   task: TaskDescription,
   assemble: { parts: number; first?: number },
   context: () => RunContext,
+  attempt = 2,
 ): Promise<void> {
-  const attempt = assemble.first === undefined || assemble.first === 0 ? 2 : 3
   taskApi.task = { ...task, attempt, assemble }
   await runTask(runRequest(taskApi, attempt), context())
 }

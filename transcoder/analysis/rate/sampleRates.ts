@@ -76,15 +76,8 @@ export async function withRateFactors(engine: FfmpegPrograms, plan: Plan, option
   return { ...plan, division: { ...plan.division, rateFactors: surveyedFactors(plan, factors) } }
 }
 
-/** The same plan, but parts of the job are to find the factors: they begin near them. */
-export async function withSurvey(
-  engine: FfmpegPrograms,
-  plan: Plan,
-  parts: number,
-  { log: _log, sourceBytes: _sourceBytes, ...sampling }: Options,
-): Promise<Plan> {
+/** Near them, parts of the job begin to find the factors; null = no rendition needs one, or none was found. */
+export async function roughFactors(engine: FfmpegPrograms, plan: Plan, sampling: Sampling): Promise<number[] | null> {
   const wanted = rateSampling(engine, plan, sampling)
-  if (wanted === null || plan.division == null) return plan
-  const factors = await firstFactors(wanted.targets, wanted.source, wanted.encode)
-  return factors === null ? plan : { ...plan, division: { ...plan.division, survey: { parts, factors } } }
+  return wanted === null ? null : firstFactors(wanted.targets, wanted.source, wanted.encode)
 }

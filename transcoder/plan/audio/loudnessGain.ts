@@ -54,8 +54,8 @@ function linearGain({ integratedLufs }: MeasuredLoudness, targetLufs: number): n
 
 /** null: the job sets no target, or the audio is silent, which gives a warning. */
 export function planLoudness(
-  context: PlanContext,
-  { stream, mix }: { stream: AudioStream; mix: ChannelMix },
+  context: Pick<PlanContext, 'spec' | 'warn'>,
+  { stream, mix }: { stream: Pick<AudioStream, 'number' | 'loudness'>; mix: ChannelMix },
 ): AudioPlan['loudness'] {
   const target = context.spec.loudnessLufs
   if (target === null) return null

@@ -15,13 +15,22 @@ export interface DivisionPlan {
   segmentSeconds?: number | undefined
   /** The version of the source that the job was planned for: every part reads the same one. */
   source?: SourceVersion | undefined
-  /**
-   * So many parts come before the chunks and survey the source; they begin with these rate factors, in the order of the
-   * renditions that need one. Missing = the attempt that planned did it.
-   */
-  survey?: { parts: number; factors: number[] } | undefined
+  /** Parts before the chunks survey the source. Missing = the attempt that planned did it. */
+  survey?: SurveyPlan | undefined
   /** Constant rate factor of each rendition's video, in place of an average bitrate; null = as without division. */
   rateFactors?: (number | null)[] | undefined
+}
+
+export interface SurveyPlan {
+  /** How many come before the chunks; while `loudness` is there, those of both rounds. */
+  parts: number
+  /** Rate factors with which they begin, in the order of the renditions that need one; empty = they take no samples. */
+  factors: number[]
+  /**
+   * They measure the audio: gains of the plan are not known yet. Missing = they are. `parts`: of the first round. `tries`:
+   * a second round, of as many parts, tries these gains with the limiter, for each mix (plan/division/loudnessSurvey.ts).
+   */
+  loudness?: { parts: number; tries?: number[][] | undefined } | undefined
 }
 
 export interface SourceVersion {

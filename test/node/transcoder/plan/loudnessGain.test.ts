@@ -1,6 +1,6 @@
 // The gain that follows from a measured loudness; no ffmpeg.
 import { describe, expect, test } from 'vitest'
-import { parseEbur128 } from '../../../../transcoder/analysis/measureLoudness.ts'
+import { parseEbur128 } from '../../../../transcoder/analysis/loudness/ebur128.ts'
 import { planChannelMix } from '../../../../transcoder/plan/audio/downmix.ts'
 import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
 import { limiterGains, planLoudness, loudnessMeasurements } from '../../../../transcoder/plan/audio/loudnessGain.ts'

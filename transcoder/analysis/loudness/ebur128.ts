@@ -1,0 +1,137 @@
+// In charge of: the arguments of ffmpeg that measure loudness (EBU R 128), and what its filter says.
+// Not in charge of: what is measured (analysis/measureLoudness.ts, measureShare.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
+import { audioCutFilters, type CutReading } from '../../plan/argv/cutArgs.ts'
+import { limiter, panFilter } from '../../plan/argv/filters.ts'
+import { buildSharedGraph } from '../../plan/argv/filterGraph.ts'
+import { TRUE_PEAK_CEILING_DB } from '../../plan/audio/loudnessGain.ts'
+import { ABSOLUTE_GATE_LUFS } from '../../plan/audio/loudnessLevels.ts'
+import { isDolbyDigital } from '../../plan/codecs.ts'
+import type { ChannelMix } from '../../plan/model/channelMix.ts'
+import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
+import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../../plan/streams/audioStreamCount.ts'
+
+export interface MeasuredBranch {
+  stream: number
+  mix: ChannelMix
+  /** null = without gain. */
+  gainDb: number | null
+}
+
+/** The inputs' arguments, and the part of it that is measured. */
+export interface SourceReading {
+  input: readonly string[]
+  part: CutReading
+}
+
+export interface LoudnessReading {
+  integratedLufs: number | null
+  truePeakDb: number | null
+}
+
+interface Measuring {
+  /** ffmpeg's name of a stream. */
+  pad: (stream: number) => string
+  threads: number
+  /** Also says the level of each block (readBlockLevel). */
+  blocks?: boolean
+  /** Further filters before the measurement. */
+  before?: readonly string[]
+}
+
+/** The arguments of a source that is read from its address. */
+export function loudnessInput(
+  url: string,
+  { spec, media }: { spec: JobSpec; media: MediaInfo },
+  streams: readonly number[],
+  { seek }: CutReading,
+): string[] {
+  const compressed = media.audio.some((audio) => streams.includes(audio.number) && isDolbyDigital(audio))
+  return [
+    ...inputFlags(url),
+    // As in the encode: without it, the measured level would differ from that of the outputs.
+    ...(compressed ? ['-drc_scale', '0'] : []),
+    ...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []),
+    ...(seek ?? []),
+    '-i',
+    url,
+  ]
+}
+
+/** The filter of a branch has the name `m` and the number of the branch. */
+export function ebur128Args(
+  { input, part }: SourceReading,
+  branches: readonly MeasuredBranch[],
+  measuring: Measuring,
+): string[] {
+  const { pad, threads } = measuring
+  const graph = [...new Set(branches.map(({ stream }) => stream))].flatMap((stream) =>
+    buildSharedGraph(
+      `[${pad(stream)}]`,
+      branches.flatMap((branch, index) =>
+        branch.stream === stream
+          ? [{ label: `o${index}`, filters: filters(branch, part, `m${index}`, measuring) }]
+          : [],
+      ),
+      'asplit',
+    ),
+  )
+  return [
+    // ebur128 prints its summary at this level.
+    ...['-nostdin', '-hide_banner', '-loglevel', 'level+info', '-nostats', '-progress', 'pipe:1'],
+    ...(threads > 0 ? ['-threads', `${threads}`, '-filter_complex_threads', `${threads}`] : []),
+    ...input,
+    ...['-filter_complex', graph.join(';')],
+    ...branches.flatMap((_branch, index) => ['-map', `[o${index}]`]),
+    ...['-f', 'null', '-'],
+  ]
+}
+
+function filters(
+  { mix: gains, gainDb }: MeasuredBranch,
+  { cut }: CutReading,
+  name: string,
+  { blocks = false, before = [] }: Measuring,
+): string[] {
+  const [aligned, ...mixed] = panFilter(48_000, gains, 'back')
+  return [
+    aligned,
+    ...audioCutFilters(cut, 48_000),
+    ...before,
+    ...mixed,
+    ...(gainDb === null ? [] : limiter(gainDb, TRUE_PEAK_CEILING_DB, 48_000)),
+    // verbose: at the default level it prints a line every 0.1 s. Peaks matter only before a limiter.
+    `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}${blocks ? ':metadata=1' : ''}`,
+    ...(blocks ? [`ametadata@${name}=mode=print:key=lavfi.r128.M`] : []),
+  ]
+}
+
+/**
+ * Parses the summary of the filter of that name; it prints −70 LUFS if nothing is above the absolute gate. null = no
+ * summary.
+ */
+export function parseEbur128(log: string, name: string): LoudnessReading | null {
+  const at = log.lastIndexOf(`[ebur128@${name} @`)
+  if (at < 0) return null
+  const text = log.slice(at).split(/\n(?=\[)/, 1)[0]!
+  const integrated = Number(/\bI: +(-?[\d.]+|-?inf|nan) LUFS/.exec(text)?.[1] ?? Number.NaN)
+  const peak = Number(/\bPeak: +(-?[\d.]+|-?inf|nan) dBFS/.exec(text)?.[1] ?? Number.NaN)
+  return {
+    integratedLufs: Number.isFinite(integrated) && integrated > ABSOLUTE_GATE_LUFS ? integrated : null,
+    truePeakDb: Number.isFinite(peak) ? peak : null,
+  }
+}
+
+const BLOCK = /^\[ametadata@m(\d+) @ [^\]]*\] \[info\] (?:lavfi\.r128\.M=(\S+)|frame:)/
+
+/**
+ * The level of a block of a branch, in LUFS: every 0.1 s that of the last 0.4 s, and far below the gate until so much was
+ * seen. undefined = the line is about no block; null = it says nothing more of one.
+ */
+export function readBlockLevel(line: string): { branch: number; lufs: number } | null | undefined {
+  const [found, branch, level] = BLOCK.exec(line) ?? []
+  if (found === undefined) return undefined
+  return level === undefined ? null : { branch: Number(branch), lufs: Number(level) }
+}
