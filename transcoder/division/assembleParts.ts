@@ -16,6 +16,7 @@ import type { StoredSegments } from '../segmenter/storedSegments.ts'
 import type { SubtitleText } from '../segmenter/subtitleReader.ts'
 import { UploadQueue } from '../upload/uploadQueue.ts'
 import { joinChunks } from './joinChunks.ts'
+import { joinWarnings } from './joinedBuffer.ts'
 import type { ChunkRecord, PartRecord, RestRecord } from './partRecord.ts'
 
 /** Where the files are stored that are made of all parts together: WebVTT. */
@@ -43,6 +44,7 @@ export function assembleParts(
     chunks,
     rest,
     streams: joinChunks(plan, chunks, rest),
+    joinWarnings: joinWarnings(plan, chunks),
     probed: probedRenditions(plan, [...chunks, rest]),
     attemptDirectory: attemptDirectory(task.job_id, task.attempt),
     enqueue: (files) => enqueueSidecars(uploads, directory, files),
@@ -55,6 +57,7 @@ interface Parts {
   chunks: readonly ChunkRecord[]
   rest: RestRecord
   streams: SegmentedStream[]
+  joinWarnings: readonly Warning[]
   probed: ReadonlyMap<string, ProbedRendition>
   attemptDirectory: string
   enqueue: (files: readonly SidecarFile[]) => void
@@ -125,10 +128,7 @@ export class AssembledSegments implements StoredSegments {
 
   /** Of all parts, without those of the plan, and without those of the damage. */
   get warnings(): Warning[] {
-    return mergeWarnings(
-      [],
-      this.#records.flatMap(({ warnings }) => warnings),
-    )
+    return mergeWarnings([], [...this.#parts.joinWarnings, ...this.#records.flatMap(({ warnings }) => warnings)])
   }
 
   enqueueFiles(files: readonly SidecarFile[]): void {

@@ -5,6 +5,7 @@ import type { Plan, RenditionPlan } from '../plan/model/plan.ts'
 import { objectNames } from '../segmenter/objectNames.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
+import { bufferFault } from './joinedBuffer.ts'
 import type { ChunkRecord, PartRecord, RestRecord, StreamRecord } from './partRecord.ts'
 
 /** The video of a chunk as its segmenter recorded it: of the last one, `lastVideo` of the segmenter of the rest. */
@@ -36,6 +37,7 @@ function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly St
     requireConstantRate(rendition, stream)
     requireContinuation(rendition, streams.slice(0, at), stream)
   }
+  requireConstantBuffer(rendition, streams)
   const segments = streams.flatMap((stream) => stream.segments)
   const bytes = streams.reduce((sum, { mediaBytes }) => sum + mediaBytes, 0)
   return {
@@ -69,6 +71,13 @@ function requireSameEncoder(rendition: RenditionPlan, first: StreamRecord, strea
 /** The buffer of a decoder would be emptier than the next chunk needs. Throws UnlikeChunks. */
 function requireConstantRate(rendition: RenditionPlan, { overrun = 0 }: StreamRecord): void {
   if (overrun > 0) throw new UnlikeChunks('the encoder of a chunk exceeded the constant bitrate at its end', rendition)
+}
+
+/** Throws UnlikeChunks. A rate that is not constant has a warning instead (joinWarnings). */
+function requireConstantBuffer(rendition: RenditionPlan, streams: readonly StreamRecord[]): void {
+  const { video } = rendition
+  if (video?.mode === 'cbr' && bufferFault(video, streams) !== null)
+    throw new UnlikeChunks('a decoder’s buffer would underflow or overflow where its chunks meet', rendition)
 }
 
 function requireContinuation(rendition: RenditionPlan, earlier: readonly StreamRecord[], stream: StreamRecord): void {

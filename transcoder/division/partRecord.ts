@@ -38,6 +38,8 @@ const recordedStreamSchema = z.object({
   mediaBytes: count,
   /** Bytes by which a chunk is too long for a constant bitrate; missing = none. */
   overrun: z.optional(count),
+  /** What a chunk asks of the decoder's buffer, in bits (formats/video/decoderBuffer.ts); missing = it was not measured. */
+  demand: z.optional(z.object({ needed: z.number(), gain: z.number(), ceiling: z.number(), shortage: z.number() })),
   /** Of the first chunk, and of the rest: what ffprobe reports about the stream. null = it could not be probed. */
   probed: z.nullable(z.custom<ProbedRendition>((value) => typeof value === 'object' && value !== null)),
 })

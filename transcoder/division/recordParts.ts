@@ -132,6 +132,7 @@ function streamRecord(
     codecs,
     mediaBytes: metered.counts.tracks.reduce((sum, { bytes }) => sum + bytes, 0),
     ...(overrun === 0 ? {} : { overrun }),
+    ...(metered.demand == null ? {} : { demand: metered.demand }),
     probed: probed.get(rendition.id) ?? null,
   }
 }

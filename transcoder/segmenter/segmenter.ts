@@ -20,6 +20,7 @@ import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { TsCutter } from './cutters/tsCutter.ts'
 import { TailCutter } from './cutters/tailCutter.ts'
+import { bufferOf } from '../plan/division/chunkBuffer.ts'
 import { MeteredCutter, type MeteredStream } from './cutters/meteredCutter.ts'
 import type { SegmentedStream } from './segmentedStream.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -251,7 +252,8 @@ export class Segmenter implements StoredSegments {
     const { cutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
     try {
       await mkdir(scratch, { recursive: true })
-      const metered = new MeteredCutter(cutter, form)
+      const buffer = isChunk && rendition.video !== null ? bufferOf(rendition.video) : null
+      const metered = new MeteredCutter(cutter, form, buffer)
       const part = { part: this.#part ?? undefined, packaging: this.#packaging }
       const chunk = constantRateChunk(metered, part, rendition.video)
       const { recorded, incompleteError } = await writeSegments(readable, {

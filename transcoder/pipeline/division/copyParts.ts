@@ -9,6 +9,7 @@ import type { Attempt } from '../../attempt.ts'
 import { sortParts } from '../../division/assembleParts.ts'
 import { CopiedSegments } from '../../division/copiedSegments.ts'
 import { joinChunks } from '../../division/joinChunks.ts'
+import { joinWarnings } from '../../division/joinedBuffer.ts'
 import type { PartRecord } from '../../division/partRecord.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import { copyPlan } from '../../plan/division/copyPlan.ts'
@@ -74,7 +75,12 @@ export async function copyParts(
   progress.setPhase('uploading')
   const files = await storedFiles(attempt, { ...plan, audioFiles: [] }, encoded, true)
   const damage = joinDamage(records.map((record) => record.damage))
-  const found = [...damageWarnings(damage), ...lateWarnings(late), ...records.flatMap((record) => record.warnings)]
+  const found = [
+    ...damageWarnings(damage),
+    ...lateWarnings(late),
+    ...joinWarnings(encodedSegments(plan), chunks),
+    ...records.flatMap((record) => record.warnings),
+  ]
   const warnings = mergeWarnings(plan.warnings, found)
   const measured = [
     ...encoded.map(({ probed }) => probed),

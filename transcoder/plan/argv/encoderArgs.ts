@@ -51,7 +51,7 @@ export interface EncoderSettings {
   cores?: number | undefined
   /** In place of the average bitrate; null or missing = the bitrate (chunkRate.ts). */
   rateFactor?: number | null | undefined
-  /** Of a chunk of a constant bitrate (chunkBuffer.ts). */
+  /** Of a chunk (chunkBuffer.ts). */
   buffer?: ChunkBuffer | null | undefined
 }
 
@@ -85,7 +85,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
       // x264 carries captions by default.
       ...(video.captions ? [] : ['-a53cc', '0']),
     ],
-    hevc: (plan, video, { cores, rateFactor }) => {
+    hevc: (plan, video, { cores, rateFactor, buffer }) => {
       const gop = `keyint=${video.gopFrames}:min-keyint=${video.gopFrames}:scenecut=0:open-gop=0`
       const bFrameParams = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
       // x265 fills up to the rate only with strict-cbr and HRD.
@@ -93,6 +93,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
         video.mode === 'cbr'
           ? `:strict-cbr=1:hrd=1:vbv-maxrate=${video.bitrateKbps}:vbv-bufsize=${video.bufferBits / 1000}`
           : ''
+      const initial = buffer?.initial == null ? '' : `:vbv-init=${buffer.initial}`
       // x265 has its own thread pool, which ffmpeg's -threads does not control.
       const pool = cores === undefined ? '' : `:pools=${cores}`
       return [
@@ -102,7 +103,10 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
         ...(splicesOf(plan, video).length === 0 ? [] : keyFrameArgs(plan, video)),
         // x265 prints a report at its default log level. In transport streams it repeats a message of 2.4 kB with its own
         // settings at each key frame, which its rate control does not count: 409 kbps for 400.
-        ...['-x265-params', `log-level=error:info=0${pool}:${gop}:${bFrameParams}${constant}${hdrParams(plan)}`],
+        ...[
+          '-x265-params',
+          `log-level=error:info=0${pool}:${gop}:${bFrameParams}${constant}${initial}${hdrParams(plan)}`,
+        ],
         ...rateControlArgs(video, rateFactor),
         // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
         ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),

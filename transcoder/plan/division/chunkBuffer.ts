@@ -1,7 +1,8 @@
-// In charge of: the decoder's buffer where chunks of a constant bitrate meet: how full it is there, and how a chunk is
-// encoded so that it can end like that.
+// In charge of: the decoder's buffer where chunks meet: how full it is there, and how a chunk is encoded so that it can
+// end like that.
 // Not in charge of: the filler behind a chunk (segmenter/cutters/chunkEndCutter.ts), the flags (argv/encoderArgs.ts).
 import { toNumber, type Rational } from '../../formats/rational.ts'
+import { decoderBuffer, type DecoderBuffer } from '../../formats/video/decoderBuffer.ts'
 import { chunkFrames, type FrameRange } from '../model/partFrames.ts'
 import type { Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
@@ -9,11 +10,12 @@ import type { VideoPlan } from '../model/videoPlan.ts'
 /**
  * Share of the buffer that is full where a chunk begins. The encoder before it has to leave as much, and the one behind it
  * makes its first picture of it: 0.4 was left by every h.264 encode that was measured, with cuts and noise right before the
- * join; 0.5 was not.
+ * join; 0.5 was not. vbr and qvbr leave 0.5 where the video is at its largest rate all the time: from 0.9, each chunk would
+ * take 0.4 of a buffer more than arrives.
  */
 const JOIN_FULLNESS = 0.4
 /** Where the output begins: what the encoders choose. */
-const FIRST_FULLNESS = 0.9
+export const FIRST_FULLNESS = 0.9
 /** Behind the end of a chunk, encoded and dropped: the encoder keeps bits for the key frame that follows there. */
 const RUN_OUT_SECONDS = 1
 /** Seconds at the end of a chunk in which the buffer is filled to four fifths, if it is emptier. */
@@ -28,14 +30,14 @@ export interface ChunkBuffer {
   saving: { first: number; last: number } | null
 }
 
-/** null = the plan makes no chunk of a constant bitrate. */
+/** null = the plan makes no chunk. */
 export function chunkBuffer(plan: PartOfPlan, video: VideoPlan): ChunkBuffer | null {
-  const range = constantRange(plan, video)
+  const range = chunkFrames(plan, video.frameRate)
   if (range === null) return null
   const { first, end } = range
   return {
     initial: first === 0 ? null : JOIN_FULLNESS,
-    saving: end === null ? null : savedFrames(end - first, video.frameRate),
+    saving: video.mode !== 'cbr' || end === null ? null : savedFrames(end - first, video.frameRate),
   }
 }
 
@@ -90,6 +92,13 @@ function bytesUntil(frame: number, { maxKbps, frameRate }: VideoPlan): number {
 
 function bufferBits({ bufferBits: bits }: VideoPlan): number {
   return signalled(Math.floor(bits / 1000) * 1000, SIZE_UNIT)
+}
+
+/** The decoder's, as the encoder keeps to it. */
+export function bufferOf(video: VideoPlan): DecoderBuffer {
+  const { mode, maxKbps, frameRate } = video
+  const rate = mode === 'cbr' ? signalled(maxKbps * 1000, RATE_UNIT) : maxKbps * 1000
+  return decoderBuffer(rate / 1000, mode === 'cbr' ? bufferBits(video) : video.bufferBits, frameRate)
 }
 
 /** Units of bit_rate_value and cpb_size_value (ITU-T H.264, E.2.2). x264 keeps to the rounded values. */

@@ -5,8 +5,10 @@ import type { CutEvent, Cutter } from './cutter.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../../plan/forms.ts'
 import type { MediaCounts } from '../../formats/metering/byteCounts.ts'
+import { BufferMeter } from '../../formats/metering/bufferMeter.ts'
 import { FragmentMeter } from '../../formats/metering/fragmentMeter.ts'
 import { TsMeter } from '../../formats/metering/tsMeter.ts'
+import type { BufferDemand, DecoderBuffer } from '../../formats/video/decoderBuffer.ts'
 
 /** Enough for the init segment, the first frame and more, of any rendition. */
 const HEAD_BYTES = 2 * 1024 * 1024
@@ -16,16 +18,21 @@ export interface MeteredStream {
   counts: MediaCounts
   /** The beginning of the stream as the encoder wrote it, before it is cut into segments. */
   head: Uint8Array
+  /** What a chunk of video asks of the decoder's buffer; null or missing = it was not measured. */
+  demand?: BufferDemand | null
 }
 
 export class MeteredCutter implements Cutter {
   readonly #cutter: Cutter
   readonly #meter: TsMeter | FragmentMeter
+  readonly #bufferMeter: BufferMeter | null
   #head: Uint8Array[] = []
   #headBytes = 0
 
-  constructor(cutter: Cutter, form: SegmentForm) {
+  /** `buffer`: of the decoder, for a chunk of video in fragments. */
+  constructor(cutter: Cutter, form: SegmentForm, buffer: DecoderBuffer | null = null) {
     this.#cutter = cutter
+    this.#bufferMeter = buffer === null ? null : new BufferMeter(buffer)
     this.#meter = segmentForms[form].container === 'ts' ? new TsMeter() : new FragmentMeter()
   }
 
@@ -33,6 +40,7 @@ export class MeteredCutter implements Cutter {
     // The cutter comes first, so that errors in a stream are reported with its messages.
     const cuts = this.#cutter.push(chunk)
     this.#meter.push(chunk)
+    this.#bufferMeter?.push(chunk)
     if (this.#headBytes < HEAD_BYTES) {
       this.#head.push(Uint8Array.from(chunk))
       this.#headBytes += chunk.length
@@ -46,6 +54,10 @@ export class MeteredCutter implements Cutter {
 
   /** Call once, after the stream has ended. */
   result(): MeteredStream {
-    return { counts: this.#meter.end(), head: concatBytes(this.#head) }
+    return {
+      counts: this.#meter.end(),
+      head: concatBytes(this.#head),
+      demand: this.#bufferMeter?.demand ?? null,
+    }
   }
 }

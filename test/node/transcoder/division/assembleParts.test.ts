@@ -3,7 +3,7 @@
 // Not in charge of: encoding the parts (test/node/transcoder/pipeline/dividedJob.test.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../../../../transcoder/attempt.ts'
@@ -288,6 +288,46 @@ test.each([{ init: otherInit }, { timescale: 7 }, { codecs: ['avc1.640015'] }, {
     expect(() => assemble([firstStream(records[0]!, change), ...records.slice(1)])).toThrow(UnlikeChunks)
   },
 )
+
+describe('the decoder’s buffer', () => {
+  const streamOfPart = (record: PartRecord) => record.streams[0]!
+  /** A chunk whose encoder began with a full buffer, and used it. */
+  const greedy = (record: PartRecord): PartRecord => {
+    const { video } = plan.packaging!.renditions[0]!
+    const bits = video!.bufferBits
+    return firstStream(record, { demand: { needed: 0.9 * bits, gain: -bits / 2, ceiling: bits / 2, shortage: 0 } })
+  }
+  // The last chunk comes first, then the rest.
+  const withGreedy = () => records.map((record, at) => (at === 0 || at === 3 ? greedy(record) : record))
+
+  test('is measured in each chunk', () => {
+    const { video } = plan.packaging!.renditions[0]!
+    const { num, den } = video!.frameRate
+    for (const record of records.filter(({ kind }) => kind === 'chunk')) {
+      const { demand, segments, mediaBytes } = streamOfPart(record)
+      const frames = segments.reduce((sum, segment) => sum + segment.frames, 0)
+      const arrived = (video!.maxKbps * 1000 * frames * den) / num
+      // A few bytes for the start codes.
+      expect(Math.abs(demand!.gain - (arrived - mediaBytes * 8))).toBeLessThan(frames * 8 * 4)
+    }
+    expect(assemble().warnings).toEqual([])
+  })
+
+  test('chunks that exceed the rate together are kept, with a warning', () => {
+    const { warnings } = assemble(withGreedy())
+    expect(warnings).toMatchObject([{ code: 'access_units_late', message: expect.stringContaining('(video_0: ') }])
+  })
+
+  test('at a constant rate, one task makes the job', () => {
+    const renditions = plan.packaging!.renditions.map((each) => ({
+      ...each,
+      video: each.video === null ? null : { ...each.video, mode: 'cbr' as const },
+    }))
+    const constant: Plan = { ...plan, packaging: { ...plan.packaging!, renditions } }
+    const changed = { attempt: attemptIn(directory), task: { job_id: 'j-1', attempt: 2 } }
+    expect(() => assembleParts(constant, withGreedy(), changed)).toThrow(UnlikeChunks)
+  })
+})
 
 test.each<[string, () => PartRecord[], string, RegExp]>([
   ['a missing chunk', () => records.slice(0, -1), 'internal', /3 chunks, and records of 2/],

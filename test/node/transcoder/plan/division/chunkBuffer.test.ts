@@ -93,8 +93,13 @@ describe('of a constant bitrate', () => {
   })
 })
 
-test('other rates, and jobs of one task', () => {
-  expect(chunk([5, 8], { mode: 'vbr' })).toEqual({ buffer: null, end: null, ticks: null, runOut: 0 })
+test.each(['vbr', 'qvbr'] as const)('%s begins with what the chunk before leaves', (mode) => {
+  const others = { end: null, ticks: null, runOut: 0 }
+  expect(chunk([5, 8], { mode })).toEqual({ buffer: { initial: 0.4, saving: null }, ...others })
+  expect(chunk([0, 5], { mode })).toEqual({ buffer: { initial: null, saving: null }, ...others })
+})
+
+test('jobs of one task', () => {
   const { plan, video } = made([0, 1])
   const { part: _part, ...whole } = plan
   expect([chunkBuffer(whole, video), chunkEnd(whole, video), runOutFrames(whole, video.frameRate)]).toEqual([
