@@ -111,7 +111,7 @@ export const estimate = z.object({
           .enum(['request', 'prediction'])
           .optional()
           .describe(
-            'request = `max_chunk_seconds` of the job. prediction = chunks that one transcoder is predicted to encode in about a minute. Missing in older dry runs.',
+            'request = `max_chunk_seconds` of the job. prediction = chunks that one transcoder is predicted to encode in about a minute, or in less if `deadline_seconds` asks for it. Missing in older dry runs.',
           ),
       })
       .optional()

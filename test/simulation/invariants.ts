@@ -70,6 +70,8 @@ export class Checker {
   /** Number of the last event received. */
   readonly #events = new Map<string, number>()
   readonly #runs = new Map<string, number>()
+  /** Attempts that a transcoder of another build was to begin. */
+  readonly #unfit = new Set<string>()
   /** The build of each transcoder, and since when it has that. */
   readonly #builds = new Map<number, { build: string; since: number }>()
   readonly #cancelled = new Set<string>()
@@ -176,6 +178,7 @@ export class Checker {
   /** The attempt got no task, since its transcoder has another build. */
   unfit(id: string, attempt: number): void {
     this.#ranOf(id).delete(attempt)
+    this.#unfit.add(`${id} ${attempt}`)
   }
 
   #ranOf(id: string): Set<number> {
@@ -380,6 +383,8 @@ export class Checker {
   refused(id: string, attempt: number): void {
     const task = this.ledger.find(id)
     if (task.main !== null && this.isOver(task.main)) return
+    // Of a start that was late: the process before it, which was of the right build, has begun the attempt, and is gone.
+    if (this.#unfit.has(`${id} ${attempt}`)) return
     if (task.state === 'running' && task.attempt === attempt) this.fault(id, 'I3', `attempt ${attempt} was refused`)
   }
 

@@ -199,8 +199,10 @@ export class Transcoder {
     const service = this.#service
     const { id, attempt } = run
     const shape = service.scenario.jobs[service.ledger.find(id).job - 1]!
-    const told = yield* this.#ask(run, life, (program) => this.#api.task(program, id, attempt, this.#build))
-    if (told.part !== null) service.checker.makes(id, this.#build)
+    // A late repetition of a request is still one of this process.
+    const build = this.#build
+    const told = yield* this.#ask(run, life, (program) => this.#api.task(program, id, attempt, build))
+    if (told.part !== null) service.checker.makes(id, build)
     if (told.assemble !== null) return yield* this.#assemble(run, life, shape, told.assemble)
     if (told.surveyed !== null) yield* this.#readSurvey(run, life, told.surveyed)
     if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape, told)
@@ -256,12 +258,13 @@ export class Transcoder {
 
   *#divide(run: Run, life: number, { stepMs, parts, surveys }: JobShape, told: Told): Process {
     const { id, attempt } = run
+    const build = this.#build
     const survey = told.surveyed === null && surveys > 0
     yield* this.#wait(life, stepMs)
     this.#heed(run)
     // A plan for another build is of no use here.
-    const replaces = told.surveyed !== null || (told.build !== null && told.build !== this.#build)
-    yield* this.#ask(run, life, (program) => this.#api.plan(program, id, attempt, this.#build, replaces))
+    const replaces = told.surveyed !== null || (told.build !== null && told.build !== build)
+    yield* this.#ask(run, life, (program) => this.#api.plan(program, id, attempt, build, replaces))
     run.ending = true
     const division = { survey, parts: survey ? surveys : surveys + parts }
     yield* this.#ask(run, life, (program) => this.#api.divide(program, id, attempt, division))
