@@ -76,7 +76,8 @@ export const BUGS_OF_ATTEMPTS: readonly Planted[] = [
         ? acceptTransition(lifecycle, { state: 'committing' }`,
     replaceWith: `return lifecycle.kind === 'transcode'
         ? acceptTransition(lifecycle, { state: 'committing' }`,
-    seeds: 1000,
+    from: 2800,
+    seeds: 100,
     finds: /I/,
   },
   {
@@ -176,8 +177,8 @@ export const BUGS_OF_ATTEMPTS: readonly Planted[] = [
     file: 'worker/monitor/currentAttempt.ts',
     find: 'return task?.state === state && task.attempt === attempt',
     replaceWith: 'return task !== null && state !== null',
-    from: 1100,
-    seeds: 300,
+    from: 900,
+    seeds: 100,
     finds: /I3 /,
   },
   {
@@ -193,8 +194,8 @@ export const BUGS_OF_ATTEMPTS: readonly Planted[] = [
     file: 'worker/monitor/currentAttempt.ts',
     find: 'await this.save({ ...this.state, heldUntil: now + PROGRESS_HOLD_MS })',
     replaceWith: 'await this.save({ ...this.state, heldUntil: now })',
-    from: 900,
-    seeds: 300,
+    from: 1900,
+    seeds: 100,
     finds: /I4/,
   },
 ]

@@ -37,8 +37,8 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     file: 'worker/monitor/commitRunner.ts',
     find: 'await Promise.allSettled(this.#pendingRecords)',
     replaceWith: '',
-    from: 1200,
-    seeds: 500,
+    from: 400,
+    seeds: 100,
     finds: /I8/,
   },
   {
@@ -115,8 +115,8 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     find: `if (attemptState === 'current' && this.currentAttempt.state)
       await this.commitRunner.storeRecord(`,
     replaceWith: `if (this.currentAttempt.state) await this.commitRunner.storeRecord(`,
-    from: 500,
-    seeds: 300,
+    from: 2100,
+    seeds: 100,
     finds: /I8/,
   },
   {
