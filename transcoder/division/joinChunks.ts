@@ -6,6 +6,7 @@ import { objectNames } from '../segmenter/objectNames.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import { bufferFault } from './joinedBuffer.ts'
+import { UnlikeChunks } from './unlikeChunks.ts'
 import type { ChunkRecord, PartRecord, RestRecord, StreamRecord } from './partRecord.ts'
 
 /** The video of a chunk as its segmenter recorded it: of the last one, `lastVideo` of the segmenter of the rest. */
@@ -50,14 +51,6 @@ function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly St
   }
 }
 
-/** The chunks of a rendition make no stream together. `message`: why, as the end of a sentence. */
-export class UnlikeChunks extends Error {
-  constructor(reason: string, { id }: RenditionPlan) {
-    super(`${reason} (${id})`)
-    this.name = 'UnlikeChunks'
-  }
-}
-
 /** A player reads all chunks with the init segment of the first one. Throws UnlikeChunks. */
 function requireSameEncoder(rendition: RenditionPlan, first: StreamRecord, stream: StreamRecord): void {
   const isSame =
@@ -65,19 +58,20 @@ function requireSameEncoder(rendition: RenditionPlan, first: StreamRecord, strea
     first.timescale === stream.timescale &&
     first.codecs.join() === stream.codecs.join()
   // Another build, or other threads.
-  if (!isSame) throw new UnlikeChunks('the encoders of its chunks wrote different parameters', rendition)
+  if (!isSame) throw new UnlikeChunks(`the encoders of its chunks wrote different parameters (${rendition.id})`)
 }
 
 /** The buffer of a decoder would be emptier than the next chunk needs. Throws UnlikeChunks. */
 function requireConstantRate(rendition: RenditionPlan, { overrun = 0 }: StreamRecord): void {
-  if (overrun > 0) throw new UnlikeChunks('the encoder of a chunk exceeded the constant bitrate at its end', rendition)
+  if (overrun > 0)
+    throw new UnlikeChunks(`the encoder of a chunk exceeded the constant bitrate at its end (${rendition.id})`)
 }
 
 /** Throws UnlikeChunks. A rate that is not constant has a warning instead (joinWarnings). */
 function requireConstantBuffer(rendition: RenditionPlan, streams: readonly StreamRecord[]): void {
   const { video } = rendition
   if (video?.mode === 'cbr' && bufferFault(video, streams) !== null)
-    throw new UnlikeChunks('a decoder’s buffer would underflow or overflow where its chunks meet', rendition)
+    throw new UnlikeChunks(`a decoder’s buffer would underflow or overflow where its chunks meet (${rendition.id})`)
 }
 
 function requireContinuation(rendition: RenditionPlan, earlier: readonly StreamRecord[], stream: StreamRecord): void {

@@ -2,7 +2,7 @@
 // Not in charge of: the steps, what surrounds them and the report of their result (runTask.ts).
 import type { EstimatePost, FinishPost, RunRequest, TaskDescription } from '#contract/task/protocol.ts'
 import type { Attempt } from '../attempt.ts'
-import { UnlikeChunks } from '../division/joinChunks.ts'
+import { UnlikeChunks } from '../division/unlikeChunks.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
 import type { Plan } from '../plan/model/plan.ts'

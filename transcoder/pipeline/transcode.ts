@@ -3,6 +3,7 @@
 // (transcodeResult.ts).
 import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import type { Attempt } from '../attempt.ts'
+import { expectChunk } from '../analysis/chunkPlace.ts'
 import { expectPart } from '../analysis/expectedBytes.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
@@ -67,13 +68,14 @@ export interface TranscodeOptions {
 /** All files of the plan are complete on disk or in pipes; their uploads may still run. */
 export async function transcode(
   open: OpenTask,
-  { plan, drawn }: FollowedPlan,
+  { plan: followed, drawn }: FollowedPlan,
   ofPart: TranscodeOptions = {},
 ): Promise<Transcoded> {
   const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, sourceCues, bitmaps, captionFiles } = open
   const { loopback, settings, workspace, progress, log, controller } = attempt
-  await requireOutputSpace(attempt, plan)
+  await requireOutputSpace(attempt, followed)
   const seekable = await isSeekable(open)
+  const plan = await planToRun(open, followed)
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
   const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
@@ -89,7 +91,6 @@ export async function transcode(
   const beginning = await beginningOf(loopback, known, controller.signal)
   const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
   const startSeconds = outputStartSeconds(spec, used)
-  if (joined === null) await expectPart(loopback, { plan, media: known, startSeconds }, controller.signal)
   loopback.stopCaching()
   progress.setPhase('transcoding')
   const timing = {
@@ -147,6 +148,16 @@ export async function transcode(
   const found = pieces?.damage ?? damage.summary()
   if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
   return { plan, used, startSeconds: timing.startSeconds, cues, encoded, segments, extractor, damage: found, late }
+}
+
+/** A part is told which bytes of the source it will read, and where: what a transport stream has instead of an index is found here. */
+async function planToRun({ attempt, spec, media, joined }: OpenTask, plan: Plan): Promise<Plan> {
+  const { loopback, controller } = attempt
+  if (joined !== null || plan.part === undefined) return plan
+  const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const startSeconds = outputStartSeconds(spec, used)
+  await expectPart(loopback, { plan, media, startSeconds }, controller.signal)
+  return expectChunk(loopback, plan, { spec, media }, controller.signal)
 }
 
 /** The rest of the job reads the source: it makes more than files of its own. */

@@ -56,6 +56,8 @@ export interface EncodedFrame {
 export interface SourceOfParts extends Pick<ArgvTargets, 'logo' | 'bitmaps' | 'burnIn'> {
   input: string
   seekable?: boolean
+  /** Completes the plan of a chunk, as the attempt that makes it does. */
+  locate?: (plan: Plan) => Promise<Plan>
 }
 
 /** By video rendition. The job must have no audio: its graph would have no output. */
@@ -85,7 +87,8 @@ export async function framesOfChunks(plan: Plan, chunks: number[], source: Sourc
   const parts = partsOf({ chunks }).filter((part) => part.kind === 'chunk')
   const inOrder = parts.toSorted((one, other) => one.from - other.from)
   const made: EncodedFrame[][][] = []
-  for (const part of inOrder) made.push(await framesOf(planOfPart(plan, part), source))
+  const { locate = async (each: Plan) => each } = source
+  for (const part of inOrder) made.push(await framesOf(await locate(planOfPart(plan, part)), source))
   return made
 }
 

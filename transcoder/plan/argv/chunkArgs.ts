@@ -7,6 +7,7 @@
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import { chunkFrames, type FrameRange } from '../model/partFrames.ts'
+import type { ChunkSeek } from '../model/divisionPlan.ts'
 import type { Plan } from '../model/plan.ts'
 
 /** Decoders and filters that look at their neighbours have settled after this time. */
@@ -24,19 +25,46 @@ export interface WholeReading {
   cut: CutPlan | null
 }
 
+/** On ffmpeg's clock: the frame that is shown then must be decoded exactly, and all after it. */
+function runIn({ first }: FrameRange, rate: Rational, cut: CutPlan | null): number {
+  return Math.floor((first * rate.den) / rate.num + (cut?.frames == null ? 0 : startOf(cut.frames)) - RUN_IN_SECONDS)
+}
+
 /** Options of the input; null = the chunk is near the beginning: as without it. */
 export function chunkSeek(
-  { first }: FrameRange,
+  range: FrameRange,
   rate: Rational,
   { skippedSeconds, offsetSeconds, cut }: WholeReading,
 ): string[] | null {
-  const begin = (first * rate.den) / rate.num + (cut?.frames == null ? 0 : startOf(cut.frames))
-  const clock = Math.floor(begin - RUN_IN_SECONDS)
+  const clock = runIn(range, rate, cut)
   if (clock <= 0) return null
   // In whole microseconds, as ffmpeg adds them: every frame has exactly the time that it has in a run over all.
   const place = clock - Math.round(offsetSeconds * MICRO) / MICRO + Math.round((skippedSeconds ?? 0) * MICRO) / MICRO
   return ['-noaccurate_seek', '-ss', place.toFixed(6), '-itsoffset', `${clock}`]
 }
+
+/**
+ * The same of a source without an index, by its time stamps. -copyts: versions of ffmpeg count differently from the place
+ * that was sought in a transport stream, unless they keep the time stamps.
+ */
+export function stampedSeek({ fromSeconds, originSeconds }: ChunkSeek): string[] {
+  const seek = ['-copyts', '-seek_timestamp', '1', '-noaccurate_seek', '-ss', fromSeconds.toFixed(6)]
+  return [...seek, '-itsoffset', (-originSeconds).toFixed(6)]
+}
+
+/**
+ * Seconds on ffmpeg's clock up to which a plan's chunk may begin to decode; null = it is decoded from the beginning, or it
+ * is no chunk. `cut`: as the run reads it.
+ */
+export function chunkRunIn(plan: PlanOfChunk, cut: CutPlan | null): number | null {
+  const video = plan.packaging?.renditions.find(({ kind }) => kind === 'video')?.video ?? null
+  const range = video === null ? null : chunkFrames(plan, video.frameRate)
+  if (video === null || range === null) return null
+  const clock = runIn(range, video.frameRate, cut)
+  return clock <= 0 ? null : clock
+}
+
+type PlanOfChunk = Partial<Pick<Plan, 'part' | 'packaging'>>
 
 function startOf({ rate, start }: NonNullable<CutPlan['frames']>): number {
   return (start * rate.den) / rate.num

@@ -1,7 +1,7 @@
 // In charge of: the arguments that decode only a part of the source: where ffmpeg starts to read, and the filters that cut
 // exactly.
 // Not in charge of: where the part begins and ends (streams/cut.ts).
-import { chunkSeek } from './chunkArgs.ts'
+import { chunkSeek, stampedSeek } from './chunkArgs.ts'
 import { chunkFrames } from '../model/partFrames.ts'
 import type { Plan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
@@ -31,14 +31,17 @@ export function readCut(plan: CutReader, seekable: boolean): CutReading {
   const { skippedSeconds, offsetSeconds, cut } = moveClock(plan, readPart(plan, seekable))
   const video = plan.packaging?.renditions.find(({ kind }) => kind === 'video')?.video ?? null
   const range = video === null ? null : chunkFrames(plan, video.frameRate)
+  const sought = plan.part?.kind === 'chunk' ? plan.part.seek : undefined
   const chunk =
-    range === null || video === null || !seekable
+    range === null || video === null || !seekable || sought === null
       ? null
-      : chunkSeek(range, video.frameRate, {
-          skippedSeconds,
-          offsetSeconds: offsetSeconds ?? (skippedSeconds === null ? -(plan.videoOffsetSeconds ?? 0) : 0),
-          cut,
-        })
+      : sought !== undefined
+        ? stampedSeek(sought)
+        : chunkSeek(range, video.frameRate, {
+            skippedSeconds,
+            offsetSeconds: offsetSeconds ?? (skippedSeconds === null ? -(plan.videoOffsetSeconds ?? 0) : 0),
+            cut,
+          })
   const seek = [
     // Accurate seeking would drop a frame that begins before that time and is shown at it.
     ...(skippedSeconds === null ? [] : ['-noaccurate_seek', '-ss', skippedSeconds.toFixed(6)]),

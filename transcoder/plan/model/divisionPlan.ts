@@ -43,4 +43,15 @@ export interface SourceVersion {
 /** What one part makes. Derived from the plan (plan/division/partPlan.ts), never stored. */
 export type PartPlan =
   /** `from`, `to`: as in `chunks`; null = to the end of the source. */
-  { kind: 'chunk'; chunk: number; from: number; to: number | null } | { kind: 'rest' }
+  { kind: 'chunk'; chunk: number; from: number; to: number | null; seek?: ChunkSeek | null } | { kind: 'rest' }
+
+/**
+ * Where a chunk of a source without an index begins to read, on the clock of its time stamps. It is found when the chunk is
+ * made. null = at the beginning; missing = by the index of the source.
+ */
+export interface ChunkSeek {
+  /** Seconds: decoding begins with this frame at the latest. */
+  fromSeconds: number
+  /** Seconds at which ffmpeg's clock is 0 in a run over the whole source. */
+  originSeconds: number
+}

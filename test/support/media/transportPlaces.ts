@@ -1,0 +1,33 @@
+// In charge of: the places of chunks in a transport stream on the disk, found as an attempt finds them.
+// Not in charge of: their frames (partFrames.ts).
+import { open } from 'node:fs/promises'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { withChunkSeek } from '../../../transcoder/analysis/chunkPlace.ts'
+import type { MediaInfo } from '../../../transcoder/plan/model/mediaInfo.ts'
+import type { Plan } from '../../../transcoder/plan/model/plan.ts'
+
+export interface FileReads {
+  reads: { first: number; count: number }[]
+}
+
+/** For `SourceOfParts.locate`. */
+export function locateIn(
+  input: string,
+  source: { spec: JobSpec; media: MediaInfo },
+  found: FileReads = { reads: [] },
+): (plan: Plan) => Promise<Plan> {
+  return async (plan) => {
+    await using file = await open(input)
+    const { size } = await file.stat()
+    const reader = {
+      open: async () => ({ size, ranges: true, head: new Uint8Array() }),
+      readRange: async (first: number, count: number) => {
+        found.reads.push({ first, count })
+        const bytes = Buffer.alloc(Math.max(0, Math.min(count, size - first)))
+        await file.read(bytes, 0, bytes.length, first)
+        return bytes
+      },
+    }
+    return await withChunkSeek(reader, plan, source, new AbortController().signal)
+  }
+}
