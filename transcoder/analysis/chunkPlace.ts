@@ -52,13 +52,13 @@ export async function expectChunk(
 ): Promise<Plan> {
   if (plan.part?.kind !== 'chunk' || !isSoughtTransport(about.media)) return plan
   const located = await locate(source, plan, about, signal)
-  source.expect(null, { inBlocks: false })
+  source.expect(null)
   const seconds = secondsOfPart(plan)
   if (located === null || seconds === null || plan.part.to === null) return withSeek(plan, about, located?.seek ?? null)
   const { search, from, runInSeconds } = located
   const { offset: last } = await search.placeBefore(runInSeconds + seconds + RUN_OUT_SECONDS)
   const first = Math.max(0, from.offset - SEARCH_SPREAD_BYTES)
-  if (last > from.offset) source.expect(new ExpectedBytes([{ first, last }]), { inBlocks: false })
+  if (last > from.offset) source.expect(new ExpectedBytes([{ first, last }]))
   return withSeek(plan, about, located.seek)
 }
 
