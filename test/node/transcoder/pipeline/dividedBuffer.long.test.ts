@@ -13,11 +13,11 @@ import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
 const fixture = await useAttemptFixture()
 const KBPS = 200
-const SECONDS = 16
+const SECONDS = 12
 /** Segments of single files have 4 s. */
-const CHUNKS = [0, 1, 2, 3]
+const CHUNKS = [0, 1, 2]
 
-/** At the largest rate all the time. */
+/** At the largest rate all the time: chunks that begin with 0.9 of the buffer need more than arrives. */
 async function noise(): Promise<Buffer> {
   const file = join(fixture.directory, 'noise.mp4')
   const coding = '-c:v libx264 -preset ultrafast -qp 12 -g 25 -pix_fmt yuv420p -c:a aac -shortest -y'.split(' ')
@@ -32,8 +32,10 @@ function limitedTask(codec: JobConfig['video_codec']): TaskDescription {
   return { ...task, config: { ...task.config, video_codec: codec, videoProfiles } }
 }
 
+const source = noise()
+
 test.each(['h.264', 'hevc'] as const)('%s', async (codec) => {
-  const compared = await compareDivision(fixture, limitedTask(codec), { source: await noise(), chunks: CHUNKS })
+  const compared = await compareDivision(fixture, limitedTask(codec), { source: await source, chunks: CHUNKS })
   const [alone, divided] = await Promise.all(
     [compared.alone, compared.divided].map(async ({ objects, problems, finished }, index) => {
       expect(problems).toEqual([])
@@ -47,7 +49,6 @@ test.each(['h.264', 'hevc'] as const)('%s', async (codec) => {
         late: run.late,
         warnings: finished!.warnings.map((warning) => warning.code),
         kbps: (bytes.reduce((sum, each) => sum + each, 0) * 8) / 1000 / SECONDS,
-        joins: CHUNKS.map((chunk) => run.fullness[chunk * 100]! / size),
       }
     }),
   )
