@@ -17,6 +17,8 @@ const SECONDS = 21
 /** Loud and quiet by turns, a low tone that a filter needs time for, and peaks that a limiter removes. */
 const PROGRAMME =
   "aevalsrc='(0.02+0.25*gt(mod(t,7),4.5))*(sin(2*PI*60*t)+sin(2*PI*554*t)+0.5*sin(2*PI*2318*t))+0.4*lt(mod(t,1.7),0.02)*sin(2*PI*3520*t)+0.01*(random(0)-0.5)':s=RATE"
+/** Where it begins in the middle of a wave, a meter that looks between samples sees a peak. The source begins softly. */
+const TONE = "aevalsrc='0.5*min(1,t)*sin(2*PI*11999*t+1.2)':s=RATE"
 
 const tempDir = useTempDirectory()
 const engine = await testFfmpeg()
@@ -25,13 +27,17 @@ const clips = {
   'aac.mp4': [48_000, ['-c:a', 'aac', '-b:a', '192k']],
   'aac.mkv': [44_100, ['-c:a', 'aac', '-b:a', '192k']],
   'pcm.mov': [48_000, ['-c:a', 'pcm_s16le']],
+  'tone.mov': [48_000, ['-c:a', 'pcm_s16le']],
 } as const
 type Clip = keyof typeof clips
 
 beforeAll(async () => {
   for (const [name, [rate, codec]] of Object.entries(clips))
     await ffmpeg([
-      ...lavfi(`color=gray:s=64x64:r=25:d=${SECONDS}`, `${PROGRAMME.replace('RATE', `${rate}`)}:d=${SECONDS}`),
+      ...lavfi(
+        `color=gray:s=64x64:r=25:d=${SECONDS}`,
+        `${(name === 'tone.mov' ? TONE : PROGRAMME).replace('RATE', `${rate}`)}:d=${SECONDS}`,
+      ),
       ...['-ac', '2', '-c:v', 'libx264', ...codec, tempDir.file(name)],
     ])
 }, 60_000)
@@ -96,4 +102,13 @@ describe.each(
     for (const { gainDb, integratedLufs: lufs } of [whole.limited[5]!])
       expect.soft(Math.abs(integratedLufs(await of(gainDb))! - lufs), `${gainDb} dB`).toBeLessThan(0.11)
   })
+})
+
+test('the edge at which a stretch begins is no peak', async () => {
+  const { whole, of } = await measureBoth('tone.mov', sharesAt(0, 3.3, 5.1, 7.5, 11.2, 13.7, 17.9), {
+    loudnessLufs: -40,
+  })
+  expect(whole.limited).toEqual([])
+  const { truePeakDb } = await of(null)
+  expect(Math.abs(truePeakDb! - whole.truePeakDb!)).toBeLessThan(0.11)
 })
