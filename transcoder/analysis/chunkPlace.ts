@@ -4,6 +4,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { UnlikeChunks } from '../division/unlikeChunks.ts'
 import { chunkRunIn } from '../plan/argv/chunkArgs.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
+import { partsOf, planOfPart } from '../plan/division/partPlan.ts'
 import { isSoughtTransport } from '../plan/division/soughtTransport.ts'
 import type { ChunkSeek } from '../plan/model/divisionPlan.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -62,6 +63,25 @@ export async function expectChunk(
   return withSeek(plan, about, located.seek)
 }
 
+/**
+ * A look at a few places of a source that is to be divided: jobs that one task has to make should not be found when all
+ * parts have ended. Throws UnlikeChunks.
+ */
+export async function requireChunkPlaces(
+  source: Source,
+  plan: Plan,
+  about: Described,
+  signal: AbortSignal,
+): Promise<void> {
+  const { size } = await source.open()
+  if (plan.division == null || size === null || !isSoughtTransport(about.media)) return
+  const search = TransportSearch.of((first, count) => source.readRange(first, count, signal), size, about.media)
+  if ((await search?.runsOn()) === false) throw new UnlikeChunks('the time stamps of the source jump')
+  const chunks = partsOf(plan.division).filter((part) => part.kind === 'chunk')
+  const looked = new Set([0, 0.5, 1].map((share) => chunks[Math.round(share * (chunks.length - 1))]!))
+  for (const part of looked) await locate(source, planOfPart(plan, part), about, signal)
+}
+
 function withSeek(plan: Plan, { media }: Described, seek: ChunkSeek | null): Plan {
   return plan.part?.kind !== 'chunk' || !isSoughtTransport(media) ? plan : { ...plan, part: { ...plan.part, seek } }
 }
@@ -75,8 +95,8 @@ async function locate(
 ): Promise<Located | null> {
   const { part } = plan
   const { size, ranges } = await source.open()
-  // The first chunk proves that the clock runs on before a cut, too (division/readTransport.ts).
-  if (part?.kind !== 'chunk' || part.chunk === 0 || !isSoughtTransport(media) || !ranges || size === null) return null
+  // The first chunk is read from the beginning before a cut, too: that the clock runs on there is seen by no other one.
+  if (part?.kind !== 'chunk' || part.from === 0 || !isSoughtTransport(media) || !ranges || size === null) return null
   const { cut } = readCut({ ...plan, part: { ...part, seek: null } }, true)
   const clock = chunkRunIn(plan, cut)
   const search = TransportSearch.of((first, count) => source.readRange(first, count, signal), size, media)
@@ -86,5 +106,5 @@ async function locate(
   const from = await search.accessPointBefore(runInSeconds)
   if (from === 'beginning') return null
   if (from === null) throw new UnlikeChunks(`the source has no frame near ${clock} s with which decoding can begin`)
-  return { seek: { fromSeconds: from.seconds, originSeconds }, from, search, runInSeconds }
+  return { seek: { fromSeconds: from.seconds, fromByte: from.offset, originSeconds }, from, search, runInSeconds }
 }

@@ -26,6 +26,8 @@ const NEAR_SECONDS = 3
 const LOOK_BACK_SECONDS = [1, 10, 40] as const
 /** Interpolation needs about five; bisection of a terabyte 24. */
 const MAX_STEPS = 60
+/** Places of the source at which its clock is looked at. */
+const LOOKS = 16
 /** Streams do not begin at the same time. */
 const EARLIER_TICKS = 60 * TICKS_PER_SECOND
 
@@ -78,6 +80,19 @@ export class TransportSearch {
       if (from.offset === 0) return 'beginning'
     }
     return null
+  }
+
+  /** False if a look at a few places shows that the time stamps jump back. They may jump all the same. */
+  async runsOn(): Promise<boolean> {
+    let last = this.#start
+    for (let place = 1; place < LOOKS; place += 1) {
+      const unit = await this.#unitBehind(Math.floor((this.#size * place) / LOOKS), this.#size)
+      if (unit === null) continue
+      const seconds = this.secondsOf(unit.dts)
+      if (seconds < last || seconds > this.#end + NEAR_SECONDS) return false
+      last = seconds
+    }
+    return true
   }
 
   /** A place whose video is a little earlier. */

@@ -71,7 +71,13 @@ const common = {
   ),
 }
 
-const chunkRecordSchema = z.object({ kind: z.literal('chunk'), chunk: count, ...common })
+const chunkRecordSchema = z.object({
+  kind: z.literal('chunk'),
+  chunk: count,
+  ...common,
+  /** Of a source without an index: the bytes of it that were read in one piece, and the format of its pictures. */
+  read: z.optional(z.object({ first: count, end: count, format: z.string() })),
+})
 export type ChunkRecord = z.infer<typeof chunkRecordSchema>
 
 const restRecordSchema = z.object({
@@ -100,5 +106,14 @@ const restRecordSchema = z.object({
 })
 export type RestRecord = z.infer<typeof restRecordSchema>
 
-export const partRecordSchema = z.discriminatedUnion('kind', [chunkRecordSchema, restRecordSchema])
-export type PartRecord = z.infer<typeof partRecordSchema>
+/** The part found that one task has to make the job. */
+const refusalSchema = z.object({
+  kind: z.literal('refusal'),
+  version: z.literal(1),
+  /** The end of a sentence. */
+  reason: z.string(),
+})
+
+export type PartRecord = ChunkRecord | RestRecord
+export const partRecordSchema = z.discriminatedUnion('kind', [chunkRecordSchema, restRecordSchema, refusalSchema])
+export type DeliveredRecord = z.infer<typeof partRecordSchema>

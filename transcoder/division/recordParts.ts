@@ -36,12 +36,13 @@ export async function chunkRecordOf(
   segmenter: Segmenter,
   whole: Plan,
   chunk: number,
-  facts: PartFacts,
+  { read, ...facts }: PartFacts & Pick<ChunkRecord, 'read'>,
 ): Promise<ChunkRecord> {
   const packaging = packagingOf(whole)
   return {
     kind: 'chunk',
     chunk,
+    ...(read === undefined ? {} : { read }),
     ...common(packaging, segmenter.streams, facts),
     objects: await segmenter.finish(),
   }

@@ -81,6 +81,8 @@ export interface EncodeOptions {
   seekable: boolean
   /** Collects the damage that ffmpeg reports in the source. */
   damage: DamageMonitor
+  /** Called with each line of ffmpeg. */
+  onLine?: ((line: string) => void) | undefined
   /** Called for a transport stream whose encoder exceeded its rate. */
   onLate?: (late: Late) => void
   /** Other readers of the source: the source is judged only after they have ended. Never rejects. */
@@ -256,6 +258,7 @@ function spawnFfmpeg(
     cpuSeconds,
     damage,
     onLate,
+    onLine,
     seekable,
     joined = null,
   }: EncodeOptions,
@@ -323,7 +326,10 @@ function spawnFfmpeg(
       segmentPipes?.isBlocked === true ||
       extractPipes?.isBlocked === true ||
       (joined === null ? isSkipping() : joined.isStarving),
-    onLine: damage.onLine,
+    onLine: (line) => {
+      onLine?.(line)
+      return damage.onLine(line)
+    },
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)

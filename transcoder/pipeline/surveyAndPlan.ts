@@ -2,6 +2,7 @@
 // Not in charge of: single analyses (analysis/), the choices of the plan (plan/planJob.ts), storing it (taskPlan.ts).
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
+import { requireChunkPlaces, withChunkSeek } from '../analysis/chunkPlace.ts'
 import { measureLoudness } from '../analysis/measureLoudness.ts'
 import { measureFrames } from '../analysis/measureSource.ts'
 import type { SampleOptions } from '../analysis/rate/encodePlace.ts'
@@ -9,13 +10,15 @@ import { sourceBytes } from '../analysis/rate/sourceBytes.ts'
 import { roughFactors, withRateFactors } from '../analysis/rate/sampleRates.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
+import { UnlikeChunks } from '../division/unlikeChunks.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
+import { tooLongForOneAttempt } from '../plan/division/automaticDivision.ts'
 import { checkDeadline, deadlineWarning, type DeadlineCheck } from '../plan/division/deadlineCheck.ts'
 import { encodedSegments } from '../plan/division/encodedSegments.ts'
 import { loudnessSeconds, withExpectedLoudness } from '../plan/division/loudnessSurvey.ts'
 import { samplingSeconds } from '../plan/division/samplingCost.ts'
 import { surveyParts } from '../plan/division/surveyPlan.ts'
-import { withDivision } from '../plan/division/withDivision.ts'
+import { withDivision, withoutDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
@@ -75,7 +78,10 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLate
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
   const abilities = { seekable, maxParts, automatic }
-  const made = withDivision(open.spec, plan, used, abilities)
+  const wished = withDivision(open.spec, plan, used, abilities)
+  const reason = wished.division == null ? null : await undividable(open, wished)
+  const made =
+    reason === null ? wished : leftOut(open.spec, wished, reason, tooLongForOneAttempt(plan, used, automatic))
   const deadline = checkDeadline(open.spec, made, used, abilities)
   const unlikely = deadline === null ? null : deadlineWarning(deadline)
   const planned = unlikely === null ? made : { ...made, warnings: [...made.warnings, unlikely] }
@@ -85,15 +91,28 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLate
   return { plan: await withSurveyOrRates(open, withSource, used, measuresLater), deadline }
 }
 
+/** A job that did not ask for chunks says nothing, unless one attempt may not be enough for it: `risk`. */
+function leftOut({ maxChunkSeconds }: OpenTask['spec'], plan: Plan, reason: string, risk: string | null): Plan {
+  if (maxChunkSeconds != null) return withoutDivision(plan, reason)
+  return risk === null ? { ...plan, division: null } : withoutDivision(plan, `${reason}. ${risk}`)
+}
+
+/** What is found in the source only; null = nothing. */
+async function undividable({ attempt, spec, media }: OpenTask, plan: Plan): Promise<string | null> {
+  try {
+    await requireChunkPlaces(attempt.loopback, encodedSegments(plan), { spec, media }, attempt.controller.signal)
+    return null
+  } catch (error) {
+    if (error instanceof UnlikeChunks) return error.message
+    throw error
+  }
+}
+
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
-async function withSurveyOrRates(
-  { attempt, task, probed, sizeBytes }: OpenTask,
-  plan: Plan,
-  used: MediaInfo,
-  measuresLater: boolean,
-): Promise<Plan> {
+async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo, measuresLater: boolean): Promise<Plan> {
+  const { attempt, task, probed, sizeBytes } = open
   const { engine, settings, controller, loopback, log } = attempt
-  const sampling = { url: loopback.url, ...sampleOptions(attempt) }
+  const sampling = { url: loopback.url, ...sampleOptions(open) }
   const encoded = encodedSegments(plan)
   const division = plan.division!
   const measuring = measuresLater ? loudnessSeconds(plan, sizeBytes) : 0
@@ -118,8 +137,10 @@ async function withSurveyOrRates(
 }
 
 /** How samples are encoded: as chunks are. */
-export function sampleOptions({ workspace, controller, settings }: OpenTask['attempt']): SampleOptions {
+export function sampleOptions({ attempt, spec, media }: OpenTask): SampleOptions {
+  const { workspace, controller, settings, loopback } = attempt
   return {
+    locate: (sample) => withChunkSeek(loopback, sample, { spec, media }, controller.signal),
     cwd: workspace.cwd,
     signal: controller.signal,
     threads: settings.threads,

@@ -8,6 +8,7 @@ import { expectPart } from '../analysis/expectedBytes.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
+import type { ChunkReading } from '../division/chunkReading.ts'
 import { workDirectory } from '../division/workObjects.ts'
 import { Extractor } from '../extracts/extractor.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
@@ -63,13 +64,15 @@ export interface TranscodeOptions {
   whole?: Plan
   /** The video at the end of the output, where another part makes it. */
   lastVideo?: () => Promise<RecordedRendition[]>
+  /** What a chunk sees of a source without an index. */
+  reading?: ChunkReading
 }
 
 /** All files of the plan are complete on disk or in pipes; their uploads may still run. */
 export async function transcode(
   open: OpenTask,
   { plan: followed, drawn }: FollowedPlan,
-  ofPart: TranscodeOptions = {},
+  { reading, ...ofPart }: TranscodeOptions = {},
 ): Promise<Transcoded> {
   const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, sourceCues, bitmaps, captionFiles } = open
   const { loopback, settings, workspace, progress, log, controller } = attempt
@@ -92,13 +95,21 @@ export async function transcode(
   const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
   const startSeconds = outputStartSeconds(spec, used)
   loopback.stopCaching()
+  if (reading !== undefined) loopback.observe(reading.onReader)
   progress.setPhase('transcoding')
   const timing = {
     cues,
     startSeconds,
     secondsBefore: readCut(plan, seekable).cut?.startSeconds ?? 0,
   }
-  const segments = plan.packaging === null ? null : new Segmenter(attempt, plan, task, { ...timing, ...ofPart })
+  const segments =
+    plan.packaging === null
+      ? null
+      : new Segmenter(attempt, plan, task, {
+          ...timing,
+          ...ofPart,
+          ...(reading === undefined ? {} : { onIncomplete: reading.onIncomplete }),
+        })
   const damage = new DamageMonitor({
     media: known,
     plan,
@@ -118,6 +129,7 @@ export async function transcode(
         joined: pieces,
         damage,
         onLate: (each) => late.push(each),
+        onLine: reading?.onLine,
         cues,
         seekable,
         segmentPipes: segments,

@@ -64,6 +64,8 @@ interface About {
   whole?: Plan
   /** The video at the end of the output, where another part of the job makes it. */
   lastVideo?: () => Promise<RecordedRendition[]>
+  /** Of a chunk: told that it does not have its frames, instead of an error. */
+  onIncomplete?: (error: Error) => void
 }
 
 export class Segmenter implements StoredSegments {
@@ -81,6 +83,7 @@ export class Segmenter implements StoredSegments {
   readonly #plan: Plan
   readonly #part: PartPlan | null
   readonly #lastVideo: (() => Promise<RecordedRendition[]>) | null
+  readonly #onIncomplete: ((error: Error) => void) | null
   #videoEnd: Promise<RecordedRendition[]> | null = null
   /** The same, once it is known. */
   #videoRenditions: RecordedRendition[] = []
@@ -100,13 +103,14 @@ export class Segmenter implements StoredSegments {
 
   /** `plan`: that of a part, where it makes only a part of the job. */
   constructor(attempt: Attempt, plan: Plan, task: Pick<TaskDescription, 'job_id' | 'attempt' | 'part'>, about: About) {
-    const { cues, startSeconds, secondsBefore, whole = plan, lastVideo = null } = about
+    const { cues, startSeconds, secondsBefore, whole = plan, lastVideo = null, onIncomplete = null } = about
     if (whole.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
     const { taskClient, limiter, controller } = attempt
     this.#attempt = attempt
     this.#plan = whole
     this.#part = plan.part ?? null
     this.#lastVideo = lastVideo
+    this.#onIncomplete = onIncomplete
     this.captions = this.#captionDecoder
     this.#packaging = whole.packaging
     const number = task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index)
@@ -163,6 +167,16 @@ export class Segmenter implements StoredSegments {
 
   /** Called after ffmpeg ended successfully. Throws output_incomplete. */
   requireComplete(source: MediaInfo): void {
+    if (this.#onIncomplete === null) return this.#requireComplete(source)
+    try {
+      this.#requireComplete(source)
+    } catch (error) {
+      if (!(error instanceof TaskError) || error.code !== 'output_incomplete') throw error
+      this.#onIncomplete(error)
+    }
+  }
+
+  #requireComplete(source: MediaInfo): void {
     if (this.#error !== null) throw this.#error
     const all = [...this.#videoRenditions, ...this.renditions]
     if (this.#part?.kind === 'chunk' && !this.#isWholeEnd)

@@ -37,6 +37,7 @@ export class LoopbackServer {
   #port = 0
   #position = 0
   #bytesServed = 0
+  #observer: ((first: number) => (bytes: Uint8Array) => void) | null = null
   /** Promises by path: requests to that path wait for them. */
   readonly #held = new Map<string, Promise<void>>()
 
@@ -163,6 +164,11 @@ export class LoopbackServer {
     return size ? Math.min(1, this.#position / size) : 0
   }
 
+  /** From now on `onReader` is told of each reader that connects, and what it returns gets the bytes of that reader. */
+  observe(onReader: (first: number) => (bytes: Uint8Array) => void): void {
+    this.#observer = onReader
+  }
+
   /** By all readers so far. It grows as long as a program reads the source. */
   get bytesServed(): number {
     return this.#bytesServed
@@ -224,7 +230,9 @@ export class LoopbackServer {
 
   async *#counted(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = range?.first ?? 0
+    const observe = this.#observer?.(at)
     for await (const chunk of this.#reader.read(range, signal)) {
+      observe?.(chunk)
       at += chunk.length
       this.#position = at
       this.#bytesServed += chunk.length

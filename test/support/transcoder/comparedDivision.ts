@@ -54,7 +54,7 @@ export async function compareDivision(
     source: Buffer
     chunks: number[]
     captions?: Buffer[]
-    /** False: every chunk decodes from the beginning, which is exact for transport streams, too. */
+    /** False: every chunk decodes from the beginning. */
     ranges?: boolean
   },
 ): Promise<ComparedDivision> {

@@ -1,6 +1,7 @@
 // In charge of: encoding a few GOPs of a source as a chunk would, and counting their bits.
 // Not in charge of: which GOPs, and what follows (findRateFactors.ts), the plan (plan/division/samplePlan.ts).
 import type { Readable } from 'node:stream'
+import { UnlikeChunks } from '../../division/unlikeChunks.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms } from '../../ffmpeg/run.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
@@ -14,6 +15,8 @@ export interface SampleOptions {
   signal: AbortSignal
   threads: number
   cores: number
+  /** Completes the plan of a sample with its place in the source; missing = the source has an index. */
+  locate?: (sample: Plan) => Promise<Plan>
 }
 
 /** Bits of the place's counted GOPs, for each rendition of the sample's plan; null = it has not all of them. */
@@ -22,10 +25,12 @@ export async function encodePlace(
   url: string,
   sample: Plan,
   { from, counted, to }: RatePlace,
-  { threads, cores, ...places }: SampleOptions,
+  { threads, cores, locate, ...places }: SampleOptions,
 ): Promise<number[] | null> {
   const gops: number[][] = plannedPipes(sample).map(() => [])
-  const args = ffmpegArgs(sample, {
+  const located = await placed(sample, locate)
+  if (located === null) return null
+  const args = ffmpegArgs(located, {
     input: url,
     inputFlags: inputFlags(url),
     seekable: true,
@@ -42,6 +47,15 @@ export async function encodePlace(
   places.signal.throwIfAborted()
   if (ended !== 'exit' || code !== 0 || gops.some(({ length }) => length < to - from)) return null
   return gops.map((sizes) => 8 * sizes.slice(counted - from).reduce((sum, bytes) => sum + bytes, 0))
+}
+
+async function placed(sample: Plan, locate: SampleOptions['locate']): Promise<Plan | null> {
+  try {
+    return locate === undefined ? sample : await locate(sample)
+  } catch (error) {
+    if (error instanceof UnlikeChunks) return null
+    throw error
+  }
 }
 
 /** Each fragment is one GOP. */

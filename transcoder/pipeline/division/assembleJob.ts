@@ -6,7 +6,8 @@ import { PARTS_SHARE, type FinishPost, type TaskDescription } from '#contract/ta
 import { TaskError } from '#contract/taskError.ts'
 import { damageWarnings, tooManyErrors } from '../../analysis/damage/damageReport.ts'
 import type { Attempt } from '../../attempt.ts'
-import { assembleParts } from '../../division/assembleParts.ts'
+import { assembleParts, sortParts } from '../../division/assembleParts.ts'
+import { requireContinuousReading } from '../../division/chunkReading.ts'
 import { decodePartRecord } from '../../division/recordEncoding.ts'
 import { isCopiedFromParts } from '../../plan/division/encodedSegments.ts'
 import { partsOf } from '../../plan/division/partPlan.ts'
@@ -40,9 +41,11 @@ export async function assembleJob(
   if (parts !== expected.length || first !== surveyPartsOf(plan.division!))
     throw new TaskError('internal', `The plan has ${expected.length} parts, and the job has ${parts}.`)
   const messages = await fetchRecords(attempt, parts, first)
-  const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
-  const source = decodeSourceFacts(messages[expected.findIndex(({ kind }) => kind === 'rest')])
   const records = messages.map(decodePartRecord)
+  const source = decodeSourceFacts(messages[expected.findIndex(({ kind }) => kind === 'rest')])
+  const { chunks, rest } = sortParts(plan, records)
+  requireContinuousReading(chunks, plan.cut?.endSeconds == null ? rest.sourceBytes : null)
+  const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
   if (isCopiedFromParts(plan)) return copyParts(attempt, task, plan, { records, source, captionFiles })
   const segments = assembleParts(plan, records, { attempt, task })
   const { streams, probed, damage } = segments

@@ -10,5 +10,15 @@ import type { RecordedRendition } from '../../segmenter/segmentCheck.ts'
 import { requireRecord } from './jobRecords.ts'
 
 export async function lastVideo(attempt: Attempt, whole: Plan): Promise<RecordedRendition[]> {
-  return videoOf(whole, decodePartRecord(await requireRecord(attempt, surveyPartsOf(whole.division!) + LAST_CHUNK)))
+  return videoOf(whole, decodePartRecord(await requireRecord(attempt, positionOf(whole))))
+}
+
+/** Throws UnlikeChunks if the part that made it found that one task has to make the job. */
+export async function requireUsableVideo({ taskClient, controller }: Attempt, whole: Plan): Promise<void> {
+  const record = await taskClient.fetchPartRecord(positionOf(whole), controller.signal)
+  if (record !== null) decodePartRecord(record)
+}
+
+function positionOf({ division }: Plan): number {
+  return surveyPartsOf(division!) + LAST_CHUNK
 }

@@ -4,6 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import type { DeliverPost, TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../../attempt.ts'
+import { ChunkReading } from '../../division/chunkReading.ts'
 import type { PartRecord } from '../../division/partRecord.ts'
 import { encodePartRecord } from '../../division/recordEncoding.ts'
 import {
@@ -14,8 +15,10 @@ import {
   type PartFacts,
   type RestFacts,
 } from '../../division/recordParts.ts'
+import { UnlikeChunks } from '../../division/unlikeChunks.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { planOfPart, partsOf } from '../../plan/division/partPlan.ts'
+import { isSoughtTransport } from '../../plan/division/soughtTransport.ts'
 import { surveyPartsOf } from '../../plan/division/surveyPlan.ts'
 import type { PartPlan } from '../../plan/model/divisionPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
@@ -30,7 +33,7 @@ import { dividedPlan, requirePlannedBuild, requirePlannedSource } from '../taskP
 import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
 import { makeSurveyPart } from './surveyPart.ts'
-import { lastVideo } from './lastVideo.ts'
+import { lastVideo, requireUsableVideo } from './lastVideo.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
 /** The source is not analysed again: the plan says everything. */
@@ -52,20 +55,39 @@ export async function makePart(
   requirePlannedSource(whole, await attempt.loopback.version())
   await surroundings.headStart.end()
   if (part === undefined) return makeSurveyPart(open, whole, index)
+  try {
+    return await makeChunkOrRest(open, whole, part)
+  } catch (error) {
+    if (!(error instanceof UnlikeChunks)) throw error
+    // One task makes the whole job when all parts have ended.
+    attempt.log.warn('the job cannot be made in parts', { reason: error.message })
+    attempt.progress.onEncodeEnd()
+    const refusal = encodePartRecord({ kind: 'refusal', version: 1, reason: error.message })
+    return { record: refusal, warnings: [], progress: attempt.progress.snapshot() }
+  }
+}
+
+/** Throws UnlikeChunks. */
+async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Promise<DeliverPost> {
+  const { attempt, surroundings } = open
+  // One that was refused is reason enough to make nothing.
+  if (part.kind === 'rest') await requireUsableVideo(attempt, whole)
   const sourceCues = part.kind === 'rest' ? await findSourceCues(open) : null
   const drawn = await readDrawnCaptions(attempt, { spec: open.spec, media: open.media, files: open.captionFiles })
+  const reading = part.kind === 'chunk' && isSoughtTransport(open.media) ? new ChunkReading(open.media, whole) : null
   const transcoded = await transcode(
     { ...open, sourceCues },
     { plan: planOfPart(whole, part), drawn },
     {
       whole: part.kind === 'chunk' ? encodedSegments(whole) : whole,
+      ...(reading === null ? {} : { reading }),
       ...(part.kind === 'rest' ? { lastVideo: () => lastVideo(attempt, encodedSegments(whole)) } : {}),
     },
   )
   // The log is sent while the last uploads end.
   void surroundings.logSender.send(LOG_MS)
   attempt.progress.setPhase('uploading')
-  const record = await recordOf(open, whole, part, transcoded)
+  const record = await recordOf(open, whole, part, transcoded, reading)
   attempt.controller.signal.throwIfAborted()
   return {
     record: {
@@ -77,16 +99,28 @@ export async function makePart(
   }
 }
 
-async function recordOf(open: OpenTask, whole: Plan, part: PartPlan, made: Transcoded): Promise<PartRecord> {
+async function recordOf(
+  open: OpenTask,
+  whole: Plan,
+  part: PartPlan,
+  made: Transcoded,
+  reading: ChunkReading | null,
+): Promise<PartRecord> {
   const { attempt } = open
   const { segments, damage, late } = made
   const warnings: Warning[] = lateWarnings(late)
   if (part.kind === 'chunk') {
     if (segments === null) throw new TaskError('internal', 'A chunk has no segments.')
+    // What is stored already is stored to its end: nothing may write when the part has ended.
+    if (reading !== null) await segments.finish()
+    const read = reading?.record(made.plan)
     // One rendition has one header: that of the first chunk stands for all.
     const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
     const facts: PartFacts = { probed, damage, warnings }
-    return chunkRecordOf(segments, encodedSegments(whole), part.chunk, facts)
+    return chunkRecordOf(segments, encodedSegments(whole), part.chunk, {
+      ...facts,
+      ...(read === undefined ? {} : { read }),
+    })
   }
   const facts = await restFacts(open, whole, made, warnings)
   const tracks = await Promise.all(made.encoded.slice(whole.audioFiles.length).map(({ stored }) => stored))

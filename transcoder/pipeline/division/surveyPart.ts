@@ -45,14 +45,15 @@ type Samples = Pick<SurveyRecord, 'samples' | 'sourceBytes'>
 const NO_SAMPLES: Samples = { samples: [], sourceBytes: null }
 
 async function sampleRates(
-  { attempt, probed }: OpenTask,
+  open: OpenTask,
   whole: Plan,
   part: number,
   onProgress: (share: number) => void,
 ): Promise<Samples> {
+  const { attempt, probed } = open
   const { engine, loopback, controller } = attempt
   const survey = whole.division!.survey!
-  const sampling = rateSampling(engine, encodedSegments(whole), { url: loopback.url, ...sampleOptions(attempt) })
+  const sampling = rateSampling(engine, encodedSegments(whole), { url: loopback.url, ...sampleOptions(open) })
   if (sampling === null) return NO_SAMPLES
   const { targets, source, encode } = sampling
   const share = { part, parts: firstRoundOf(survey), factors: survey.factors }
@@ -68,11 +69,12 @@ async function sampleRates(
 
 /** A part of the second round tries gains with the limiter. */
 async function measure(
-  { attempt, spec, media }: OpenTask,
+  open: OpenTask,
   whole: Plan,
   part: number,
   onProgress: (share: number) => void,
 ): Promise<SurveyRecord['loudness']> {
+  const { attempt, spec, media } = open
   const { engine, loopback, controller } = attempt
   const survey = whole.division!.survey!
   const parts = firstRoundOf(survey)
@@ -86,7 +88,7 @@ async function measure(
   const end = share.endSeconds ?? whole.durationSeconds ?? Infinity
   const times = { from: clock + share.startSeconds, until: clock + end }
   await expectAudio(loopback, { media, ...times }, controller.signal)
-  const { cwd, signal, threads } = sampleOptions(attempt)
+  const { cwd, signal, threads } = sampleOptions(open)
   return measureShare(engine, loopback.url, { spec, media, cut }, share, branches, {
     cwd,
     signal,

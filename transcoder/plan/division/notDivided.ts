@@ -5,6 +5,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { seekOrigin } from '../streams/cut.ts'
 import { isCopiedFromParts } from './encodedSegments.ts'
 import { fitsInManifest } from './manifestSize.ts'
+import { notSought } from './soughtTransport.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
@@ -62,6 +63,7 @@ function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean
   if (spec.burnIn?.kind === 'source track') return 'subtitles of the source that are drawn are read by one task'
   if (plan.join !== undefined) return 'the source is joined from several inputs'
   if (!seekable) return 'the source can only be read from its beginning to its end'
+  if (media.formats.includes('mpegts')) return notSought(media.cut?.whole ?? media)
   if (seekOrigin(spec, media) === null)
     return `the container of the source (${media.formats[0] ?? 'unknown'}) has no index of its frames; mp4, mov and Matroska have one`
   return null

@@ -52,6 +52,8 @@ export type PartPlan =
 export interface ChunkSeek {
   /** Seconds: decoding begins with this frame at the latest. */
   fromSeconds: number
+  /** The place of that frame in the source. */
+  fromByte: number
   /** Seconds at which ffmpeg's clock is 0 in a run over the whole source. */
   originSeconds: number
 }

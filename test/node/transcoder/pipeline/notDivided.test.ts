@@ -34,7 +34,15 @@ async function remuxed(extension: string): Promise<Buffer> {
 
 test.each<[string, () => Promise<typeof taskApi.source>, RegExp]>([
   ['a server without ranges', async () => ({ bytes: clip, ranges: false }), /can only be read from its beginning/],
-  ['a transport stream', async () => ({ bytes: await remuxed('ts') }), /\(mpegts\) has no index/],
+  ['an AVI file', async () => ({ bytes: await remuxed('avi') }), /\(avi\) has no index/],
+  [
+    'a transport stream whose clock begins again',
+    async () => {
+      const bytes = await remuxed('ts')
+      return { bytes: Buffer.concat([bytes, bytes, bytes]) }
+    },
+    /time stamps of the source jump/,
+  ],
 ])('%s', async (_, source, reason) => {
   taskApi.source = await source()
   await runTask(runRequest(taskApi), fixture.context())
@@ -45,7 +53,8 @@ test.each<[string, () => Promise<typeof taskApi.source>, RegExp]>([
   expect(reported).toMatchObject({ field: 'max_chunk_seconds', message: expect.stringMatching(reason) as string })
 })
 
-test('the same source with ranges is divided', async () => {
+test.each(['mov', 'ts'])('%s with ranges is divided', async (extension) => {
+  taskApi.source = { bytes: await remuxed(extension) }
   await runTask(runRequest(taskApi), fixture.context())
   expect(taskApi.estimated?.estimate.plan.division).toEqual({ chunks: 2, chunk_seconds: 1, chosen_by: 'request' })
 })

@@ -159,6 +159,19 @@ describe('chunks are ranges of whole segments of about the same length', () => {
   })
 })
 
+/** A transport stream of two minutes. */
+const transport = (
+  change: Partial<MediaInfo>,
+  { id = 256, codec = 'h264' }: { id?: number | null; codec?: string } = {},
+): MediaInfo => {
+  const media = lasting(120, { formats: ['mpegts'], ...change })
+  return { ...media, video: { ...media.video!, id, codec } }
+}
+
+test.each(['h264', 'hevc', 'mpeg2video'])('a transport stream of %s is divided', (codec) => {
+  expect(chunks(specOf(24), transport({}, { codec }))).toEqual([0, 4, 8, 12, 16])
+})
+
 describe('one task', () => {
   test.each([
     ['not given', null],
@@ -177,7 +190,11 @@ describe('one task', () => {
   test.each<[string, Parameters<typeof specOf>[1], MediaInfo, Partial<Plan>]>([
     ['tar with thumbnails', { packaging: { tar: true, thumbnails: true } }, lasting(120), {}],
     ['hevc of a constant bitrate', { videoCodec: 'hevc', video: { mode: 'cbr' } }, lasting(120), {}],
-    ['no index', {}, lasting(120, { formats: ['mpegts'] }), {}],
+    ['no index', {}, lasting(120, { formats: ['avi'] }), {}],
+    ['several programs', {}, transport({ programs: [1, 2] }), {}],
+    ['of vc1', {}, transport({}, { codec: 'vc1' }), {}],
+    ['of h264', {}, transport({}, { id: null }), {}],
+    ['more than 26 hours', {}, transport({ durationSeconds: 26.2 * 3600 }), {}],
     ['max_source_errors', { maxSourceErrors: 0 }, lasting(120), {}],
     ['joined from several', {}, lasting(120), { join: { pieces: [], canvas: null } as never }],
     ['stills', {}, lasting(120), { extracts: { frames: {}, stills: [], preview: null, waveform: null } as never }],
