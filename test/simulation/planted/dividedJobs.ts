@@ -72,8 +72,8 @@ export const BUGS_OF_DIVIDED_JOBS: readonly Planted[] = [
     file: monitor,
     find: `const below = isUsed ? task.attempt : null`,
     replaceWith: `const below = isUsed ? (isMain ? task.attempt : 0) : null`,
-    from: 1500,
-    seeds: 300,
+    from: 3400,
+    seeds: 100,
     finds: /I8 .*left|I19 .*are stored/,
   },
   {
@@ -89,8 +89,8 @@ export const BUGS_OF_DIVIDED_JOBS: readonly Planted[] = [
     file: monitor,
     find: `if (!this.currentAttempt.isActive || now < (this.currentAttempt.state?.heldUntil ?? 0)) return`,
     replaceWith: '',
-    from: 8000,
-    seeds: 200,
+    from: 8400,
+    seeds: 100,
     finds: /I4|I8 .*keeps mark/,
   },
   {

@@ -71,8 +71,8 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     file: 'worker/monitor/commitOutputs.ts',
     find: '[inStage(2), inStage(1), objects], etagsBefore)',
     replaceWith: '[objects, inStage(1), inStage(2)], etagsBefore)',
-    from: 6000,
-    seeds: 300,
+    from: 6700,
+    seeds: 100,
     finds: /I5/,
   },
   {
