@@ -36,6 +36,7 @@ import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
+import type { SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
 
 /** Returns true if it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
 export type FaultInjector = (call: {
@@ -119,7 +120,7 @@ export class FakeTaskApi {
   task: TaskDescription | null = null
   storedPlan: unknown = null
   /** Becomes a member of the first plan. */
-  division: { chunks: number[] } | null = null
+  division: { chunks: number[]; survey?: SurveyPlan } | null = null
   partSize = 8 * 1024 * 1024
   instruction: 'continue' | 'cancel' | 'stop' = 'continue'
   url = ''

@@ -120,3 +120,18 @@ test('the first attempt at a long job measures nothing where parts can do it', a
   expect(codesOf(taskApi)).toContain('loudness_of_silence')
   expect(audioOf(taskApi)).toEqual([null])
 })
+
+test('a plan that waits for its gains is made again where the service divides no jobs any more', async () => {
+  taskApi.source = { bytes: clip }
+  taskApi.division = { chunks: [0, 2], survey: { parts: 4, factors: [], loudness: { parts: 2 } } }
+  taskApi.task = { ...task(-27), accepts: { source: false, preview: false, log: false, parts: 400, surveys: true } }
+  await runTask(runRequest(taskApi), fixture.context())
+  expect(taskApi.divided).toEqual({ parts: 2, survey: true })
+  forgetLoudness()
+  taskApi.division = null
+  taskApi.task = { ...task(-27), attempt: 2, plan: taskApi.storedPlan }
+  await runTask(runRequest(taskApi, 2), fixture.context())
+  expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
+  expect((taskApi.storedPlan as Plan).division ?? null).toBeNull()
+  expect(audioOf(taskApi)[0]!.gainDb).toBeLessThan(-5)
+})
