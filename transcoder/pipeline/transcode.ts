@@ -4,7 +4,7 @@
 import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import type { Attempt } from '../attempt.ts'
 import { expectChunk } from '../analysis/chunkPlace.ts'
-import { expectPart } from '../analysis/expectedBytes.ts'
+import { expectPart, skipsVideo } from '../analysis/expectedBytes.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
@@ -25,7 +25,7 @@ import { extractPipes, plannedPipes } from '../plan/model/plannedPipes.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { secondsBeforePart } from '../plan/model/partFrames.ts'
 import { applyCut } from '../plan/streams/cut.ts'
-import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import { framesOffset, outputStartSeconds, soundOffset } from '../plan/streams/outputTiming.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
@@ -169,7 +169,27 @@ async function planToRun({ attempt, spec, media, joined }: OpenTask, plan: Plan)
   const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const startSeconds = outputStartSeconds(spec, used)
   await expectPart(loopback, { plan, media, startSeconds }, controller.signal)
-  return expectChunk(loopback, plan, { spec, media }, controller.signal)
+  const located = await expectChunk(loopback, plan, { spec, media }, controller.signal)
+  return { ...located, videoOffsetSeconds: offsetOfPart(located, { spec, media }, attempt.engine.features) }
+}
+
+/**
+ * Any but 0, with which ffmpeg 5 begins its clock of a transport stream with the streams that a run uses. Less than a tick
+ * of its time stamps: they stay as they are.
+ */
+const NO_OFFSET_SECONDS = 1e-6
+
+/** Versions of ffmpeg that begin their clock with the streams that a run uses begin it elsewhere in each part. */
+function offsetOfPart(
+  plan: Plan,
+  { spec, media }: Pick<OpenTask, 'spec' | 'media'>,
+  features: Attempt['engine']['features'],
+): number {
+  if (!media.formats.includes('mpegts')) return plan.videoOffsetSeconds
+  const isChunk = plan.part?.kind === 'chunk'
+  if (!isChunk && !skipsVideo(plan)) return plan.videoOffsetSeconds
+  const offset = (isChunk ? framesOffset : soundOffset)(spec, media, features)
+  return offset === 0 && !features.clockFromUsedStreams ? NO_OFFSET_SECONDS : offset
 }
 
 /** The rest of the job reads the source: it makes more than files of its own. */

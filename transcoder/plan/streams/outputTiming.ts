@@ -45,6 +45,19 @@ export function framesOffset(
   return micro(outputStartSeconds(spec, media) - (clock ?? 0))
 }
 
+/** The same for a run that uses everything but the video. */
+export function soundOffset(
+  spec: JobSpec,
+  media: MediaInfo,
+  features: Pick<EngineFeatures, 'clockFromUsedStreams'> & Partial<Pick<EngineFeatures, 'teletext'>>,
+): number {
+  if (media.cut !== undefined) return soundOffset(spec, media.cut.whole, features)
+  const clock = features.clockFromUsedStreams
+    ? withSubtitles(clockStart(spec, { ...media, video: null }), spec, media, features)
+    : fileStart(media)
+  return micro(outputStartSeconds(spec, media) - (clock ?? 0))
+}
+
 /**
  * The first frame is held at 0 where video begins much later. It is still moved onto the output's grid: otherwise it
  * would be up to half a frame off.

@@ -70,6 +70,18 @@ describe('is divided', () => {
     expect(compared.divided.finished?.undivided).toBeUndefined()
   })
 
+  test.each([
+    ['later', 0.13],
+    ['earlier', -0.13],
+  ])('audio that begins %s than the video', async (_, seconds) => {
+    await clip('both')
+    const both = ['-i', path('both.ts'), '-itsoffset', `${seconds}`, '-i', path('both.ts')]
+    await ffmpeg(['-y', ...both, '-map', '0:v', '-map', '1:a', '-c', 'copy', path('apart.ts')])
+    const compared = await compare(await readFile(path('apart.ts')))
+    await expectSameFrames(compared)
+    await expectSameSegments(fixture, compared)
+  })
+
   test('a recording that is cut off within a packet', async () => {
     const whole = await clip('cut-off')
     const compared = await compare(whole.subarray(0, Math.floor(whole.length * 0.93) - 77), [0, 1, 2])
