@@ -70,12 +70,9 @@ describe('is divided', () => {
     expect(compared.divided.finished?.undivided).toBeUndefined()
   })
 
-  test.each([
-    ['later', 0.13],
-    ['earlier', -0.13],
-  ])('audio that begins %s than the video', async (_, seconds) => {
+  test('audio that begins later than the video', async () => {
     await clip('both')
-    const both = ['-i', path('both.ts'), '-itsoffset', `${seconds}`, '-i', path('both.ts')]
+    const both = ['-i', path('both.ts'), '-itsoffset', '0.13', '-i', path('both.ts')]
     await ffmpeg(['-y', ...both, '-map', '0:v', '-map', '1:a', '-c', 'copy', path('apart.ts')])
     const compared = await compare(await readFile(path('apart.ts')))
     await expectSameFrames(compared)
