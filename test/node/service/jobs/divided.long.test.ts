@@ -3,8 +3,10 @@
 // Not in charge of: where a job is divided (node/transcoder/plan/division), exact cutting (node/transcoder/pipeline),
 // the ledger (worker/scheduler, simulation).
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import type { PublicStatus } from '#contract/api/status.ts'
+import { childrenOf, type ProcessEntry } from '../../../../scripts/local/processes/processGroup.ts'
 import { fileResources } from '../../../support/fileResources.ts'
 import { tempDirectory } from '../../../support/media/media.ts'
 import { makeSyncClip } from '../../../support/media/syncClip.ts'
@@ -81,6 +83,15 @@ const running = (id: number) =>
     return (status?.chunks?.running ?? 0) > 0 && (status?.chunks?.completed ?? 0) > 0 ? status : null
   })
 
+/** For what lasts tenths of a second only. */
+async function soon<T>(find: () => T | null): Promise<T> {
+  for (const end = performance.now() + 120_000; performance.now() < end; await nextTurn()) {
+    const found = find()
+    if (found !== null) return found
+  }
+  throw new Error('it did not happen')
+}
+
 let undisturbed: Record<string, DecodedPlaylist>
 
 test('a divided job has the frames, times and samples of one task', async () => {
@@ -135,6 +146,43 @@ test('killed transcoders cost no frame, and the segments have the same bytes', a
   const status = await service.waitForEnd(id)
   expect(await decodeOutputs(status)).toEqual(undisturbed)
   await requireReported(status)
+  await nothingLeft(status)
+})
+
+const file = () =>
+  jobRequest(input, 'file-upload', {
+    bucket_output_path: 'files',
+    gop_length: 1,
+    max_chunk_seconds: 10,
+    output_container: 'mp4',
+    videoProfiles: [
+      { output: 'a.mp4', width: 320, height: 180, video_bitrate: 400, video_bitrate_mode: 'qvbr' },
+      { output: 'b.mp4', width: 160, height: 90, video_bitrate: 150, video_bitrate_mode: 'qvbr' },
+    ],
+  })
+
+/** It reads what the parts have stored, and no address. */
+const isCopying = ({ argv }: ProcessEntry) => argv[argv.indexOf('-protocol_whitelist') + 1] === 'pipe'
+const copying = () => service.transcoders().find(({ pid }) => childrenOf(pid).some(isCopying)) ?? null
+
+test('a transcoder that is killed while it copies the parts into files: the copy is made again, of the same bytes', async () => {
+  const whole = await service.run(file())
+  expect(whole).toMatchObject({
+    state: 'ready',
+    error: null,
+    outputs: [{ path: 'files/a.mp4' }, { path: 'files/b.mp4' }],
+  })
+  const id = await service.create(file())
+  const victim = await soon(copying)
+  process.kill(victim.pid, 'SIGKILL')
+  const status = await service.waitForEnd(id)
+  expect(status).toMatchObject({ state: 'ready', error: null })
+  expect(status.outputs.map(({ sha256 }) => sha256)).toEqual(whole.outputs.map(({ sha256 }) => sha256))
+  const { attempts } = (await (await service.call(`/api/v0/job/${id}/log`)).json()) as {
+    attempts: { attempt: number }[]
+  }
+  // One divides, one was killed, one made the copy.
+  expect(Math.max(...attempts.map(({ attempt }) => attempt))).toBeGreaterThan(2)
   await nothingLeft(status)
 })
 
