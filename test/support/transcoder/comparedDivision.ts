@@ -1,7 +1,7 @@
 // In charge of: one job made twice, by one task and divided, and what differs between them.
 // Not in charge of: expectations.
 import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
-import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import { runDividedJob } from './dividedJob.ts'
 import { FakeTaskApi, type FakeSource } from './fakeTaskApi.ts'
@@ -42,8 +42,17 @@ export interface ComparedDivision {
   different: string[]
 }
 
+/** With several threads, the rate control of x264 follows their timing where it limits the rate: no two runs are equal. */
+function withOneThread(fixture: AttemptFixture): AttemptFixture {
+  const context = (): RunContext => {
+    const made = fixture.context()
+    return { ...made, settings: { ...made.settings, threads: 1 } }
+  }
+  return { ...fixture, context }
+}
+
 export async function compareDivision(
-  fixture: AttemptFixture,
+  anyThreads: AttemptFixture,
   task: TaskDescription,
   {
     source,
@@ -58,6 +67,7 @@ export async function compareDivision(
     ranges?: boolean
   },
 ): Promise<ComparedDivision> {
+  const fixture = withOneThread(anyThreads)
   const alone = await made({ bytes: source, ranges }, captions, async (taskApi) => {
     taskApi.task = task
     await runTask(runRequest(taskApi), fixture.context())

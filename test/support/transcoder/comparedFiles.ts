@@ -72,6 +72,9 @@ export async function expectSameFiles(
   expect(divided.problems).toEqual([])
   expect([onlyAlone, onlyDivided]).toEqual([[], []])
   for (const [path, bytes] of alone.objects) await expectSameMedia(fixture, path, [bytes, divided.objects.get(path)!])
-  expect(divided.finished?.usage).toEqual(alone.finished?.usage)
+  // ffprobe estimates how long a transport stream is, within a frame of audio: by its last packets.
+  const usage = alone.finished?.usage
+  const renditions = usage?.renditions.map((each) => ({ ...each, seconds: expect.closeTo(each.seconds, 1) }))
+  expect(divided.finished?.usage).toEqual({ ...usage, renditions })
   expect(divided.finished?.warnings).toEqual(alone.finished?.warnings)
 }
