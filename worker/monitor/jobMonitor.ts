@@ -315,8 +315,7 @@ export class JobMonitor extends DurableObject<Env> {
         const due = task.lease_until ?? now
         if (due > now) return this.scheduleAlarm(due)
         const failed = { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' } as const
-        await applyEvent(env, ref, failed, { monitor: this })
-        return
+        return this.lookAgainUnless(await applyEvent(env, ref, failed, { monitor: this }))
       }
       case 'running': {
         // Counted from the task's last change too: the attempt may have fetched its task a moment ago, unknown to this
@@ -325,8 +324,9 @@ export class JobMonitor extends DurableObject<Env> {
         if (due > now) return this.scheduleAlarm(due)
         const { attempt } = task
         const { used, ...figures } = await this.attemptFigures(attempt)
-        await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this, ...used })
-        return
+        return this.lookAgainUnless(
+          await applyEvent(env, ref, { type: 'lost', attempt, ...figures }, { monitor: this, ...used }),
+        )
       }
       case 'divided':
         // Before the check: if that ends the job, the next alarm is that of its clean-up.
@@ -337,6 +337,14 @@ export class JobMonitor extends DurableObject<Env> {
       default:
         return
     }
+  }
+
+  /**
+   * Something else happened to the task meanwhile. Whoever wrote it calls this monitor next, but may die before: then only
+   * this alarm finds that the job has ended.
+   */
+  private async lookAgainUnless({ ok }: { ok: boolean }): Promise<void> {
+    if (!ok && this.currentAttempt.state && !this.isDeleted) await this.scheduleAlarm(Date.now() + QUEUED_CHECK_MS)
   }
 
   /**
