@@ -28,10 +28,14 @@ const fromZero = (kind: 'v' | 'a', position: number): string[] => [`-copypriorss
  * Frames are left out by number: what ffmpeg states as the time base in this expression differs between versions. Its own
  * limit of frames would end the other streams of the output, too.
  */
-export function copyVideoArgs(video: VideoPlan, cut: CutPlan | null | undefined): string[] {
+export function copyVideoArgs(
+  video: VideoPlan,
+  cut: CutPlan | null | undefined,
+  { inTransportStream }: { inTransportStream: boolean },
+): string[] {
   const { copied } = video
   if (copied == null) return []
-  if (copied.isOwn === true) return ownVideoArgs(video)
+  if (copied.isOwn === true) return ownVideoArgs(video, inTransportStream ? transportFilters(video) : [])
   if (cut == null) return ['-c:v', 'copy']
   const { frames, leadingFrames } = copied
   const left = [
@@ -44,13 +48,21 @@ export function copyVideoArgs(video: VideoPlan, cut: CutPlan | null | undefined)
   ]
 }
 
+/**
+ * Bitstream filters of video from fragments, for a transport stream. By itself, ffmpeg puts the parameter sets right before
+ * the slices: behind the timing of the buffer, which a decoder that begins there cannot read without them.
+ */
+export function transportFilters({ codec, copied }: VideoPlan): string[] {
+  return copied?.isOwn === true && codec === 'h264' ? ['h264_mp4toannexb', 'extract_extradata=remove=1'] : []
+}
+
 /** As the encoder would have written it into this output. Its first frame is shown at 0. */
-function ownVideoArgs({ codec, bFrames }: VideoPlan): string[] {
+function ownVideoArgs({ codec, bFrames }: VideoPlan, filters: readonly string[]): string[] {
   // From fragments, the first frame is decoded at 0, and shown as much later as the order of the frames needs. x264 decodes
   // one frame more ahead where B-frames may refer to others (-bf 2 and more).
   const decoded = codec === 'h264' && bFrames > 1 ? 'DTS+STARTDTS-2*STARTPTS' : 'DTS-STARTPTS'
   return [
-    ...['-c:v', 'copy', '-bsf:v', `setts=pts=PTS-STARTPTS:dts=${decoded}`],
+    ...['-c:v', 'copy', '-bsf:v', [`setts=pts=PTS-STARTPTS:dts=${decoded}`, ...filters].join(',')],
     ...['-metadata:s:v:0', `encoder=Lavc ${videoEncodings[codec].encoder}`],
   ]
 }

@@ -53,11 +53,14 @@ export interface EncoderSettings {
   rateFactor?: number | null | undefined
   /** Of a chunk (chunkBuffer.ts). */
   buffer?: ChunkBuffer | null | undefined
+  /** The output is a transport stream, and nothing else. */
+  inTransportStream?: boolean
 }
 
 /** Flags for the output's only video stream. */
 export function videoEncoderArgs(plan: Plan, video: VideoPlan, settings: EncoderSettings = {}): string[] {
-  if (video.copied != null) return copyVideoArgs(video, plan.cut)
+  if (video.copied != null)
+    return copyVideoArgs(video, plan.cut, { inTransportStream: settings.inTransportStream === true })
   return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, settings), ...colorTagArgs(video)]
 }
 

@@ -330,7 +330,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     ...tx3gMaps(captions, videoInputCount(plan)),
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...videoEncoderArgs(plan, output.video, { cores }),
+    ...videoEncoderArgs(plan, output.video, { cores, inTransportStream: output.container === 'ts' }),
     ...output.audio.flatMap((track, trackIndex) =>
       audioEncoderArgs(track, trackIndex, plan.cut, audioHolderOf(output.container)),
     ),

@@ -6,7 +6,7 @@
 import { audioEncodings } from '../codecs.ts'
 import { chunkBuffer } from '../division/chunkBuffer.ts'
 import { chunkRateFactor } from '../division/chunkRate.ts'
-import { copyEndArgs } from './copyArgs.ts'
+import { copyEndArgs, transportFilters } from './copyArgs.ts'
 import { copyCutArgs } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
@@ -137,7 +137,7 @@ export function segmentArgs(
                 ? audio.map((_track, number) => encodes.length + number)
                 : []
               const select = encode.video === null ? {} : { select: [streamIndex, ...tracks].join(',') }
-              return teeSlave({ ...select, ...muxer(form, encode) }, pipe(encode, form))
+              return teeSlave({ ...select, ...slaveFilters(form, encode), ...muxer(form, encode) }, pipe(encode, form))
             })
             .join('|'),
         ]),
@@ -152,6 +152,7 @@ function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores
           cores,
           rateFactor: chunkRateFactor(plan, rendition),
           buffer: chunkBuffer(plan, video),
+          inTransportStream: forms.every((form) => segmentForms[form].container === 'ts'),
         })),
     ...(video === null ? [] : mp4Tag(video)),
     // tee does not request the headers that its muxers need. mpegts repeats them before each key frame.
@@ -168,6 +169,12 @@ function teeSlave(options: Record<string, string>, target: string): string {
   // Otherwise tee continues with the remaining targets, and ffmpeg exits with 0.
   const spelled = Object.entries({ ...options, onfail: 'abort' }).map(([name, value]) => `${name}=${value}`)
   return `[${spelled.join(':')}]${target}`
+}
+
+/** Those of an output that is a transport stream alone are its own (copyArgs.ts). */
+function slaveFilters(form: SegmentForm, { video, forms }: SegmentEncode): Record<string, string> {
+  const filters = form !== 'ts' || video === null || forms.length === 1 ? [] : transportFilters(video)
+  return filters.length === 0 ? {} : { 'bsfs/v': filters.join(',') }
 }
 
 /** Options of one muxer. No value contains a character that is special to tee. */

@@ -44,6 +44,20 @@ async function expectBuffer(file: string, joins: number[], uncounted = 2): Promi
   }
 }
 
+/** Types of the NAL units before the slices of each IDR picture (Rec. ITU-T H.264, table 7-1). */
+async function headersOf(file: string): Promise<string[]> {
+  const bytes = await ffmpeg(['-i', file, '-map', '0:v', '-c', 'copy', '-f', 'h264', '-'])
+  const types: number[] = []
+  for (let at = bytes.indexOf(START_CODE); at >= 0; at = bytes.indexOf(START_CODE, at + 3))
+    types.push(bytes[at + 3]! & 31)
+  const pictures = types
+    .join(' ')
+    .split(/(?:^| )9 /)
+    .slice(1)
+  return pictures.filter((each) => each.split(' ').includes('5')).map((each) => each.slice(0, each.indexOf('5')).trim())
+}
+const START_CODE = Buffer.from([0, 0, 1])
+
 test('a transport stream has one rate throughout, and keeps to the T-STD', async () => {
   const picture = "testsrc2=s=320x180:r=25:d=13,noise=alls=60:allf=t:enable='between(t,2,8.5)'"
   const source = await clip(picture, 'ts')
@@ -57,6 +71,10 @@ test('a transport stream has one rate throughout, and keeps to the T-STD', async
   expect(Math.abs(divided!.kbps[1]! - alone!.kbps[1]!)).toBeLessThan(5)
   expect(checkTstd(await readFile(join(fixture.directory, 'divided/out/v0.ts'))).problems).toEqual([])
   await expectBuffer(join(fixture.directory, 'divided/out/v0.ts'), [100, 200], DELIMITER + 4)
+  // A decoder that begins there reads the timing of the buffer with the parameter sets before it.
+  const headers = await headersOf(join(fixture.directory, 'divided/out/v0.ts'))
+  expect(headers).toHaveLength(13)
+  for (const types of headers) expect(types).toMatch(/^7 8 6/)
 })
 
 test('two renditions of HLS at 29.97 frames per second', async () => {
