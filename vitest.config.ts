@@ -7,6 +7,7 @@ import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/buildWeb.ts'
 import { tapes } from './test/simulation/tapes.ts'
 import { LONG_FORM } from './test/support/longForm.ts'
+import { LongestFirst } from './test/support/longestFirst.ts'
 import { STEP_TIMEOUT_MS, TEST_TIMEOUT_MS } from './test/support/timeouts.ts'
 
 // Tests of the Worker and of the dashboard serve it; wrangler, which builds it otherwise, is not there.
@@ -28,6 +29,7 @@ export default defineConfig({
     // Most files wait for processes that they started: vitest's own choice, one file at a time on two cores, leaves the
     // cores idle for half of the time. The files of the long form start more of them.
     maxWorkers: Math.max(LONG_FORM ? 2 : 3, Math.floor(availableParallelism() / 2)),
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         plugins: [

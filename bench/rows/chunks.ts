@@ -67,7 +67,7 @@ async function measure(mode: Mode, { runs, busy, quick, note }: BenchOptions): P
   const dir = await mkdtemp(join(tmpdir(), 'splicepoint-bench-chunks-'))
   try {
     const input = files.serve(source)
-    // One core each: that of the transcoder's own process and of its ffmpeg.
+    // One core each: that of the transcoder's own process, of its ffmpeg, and of its share of the Worker.
     await using one = await startPinned(1, files.host)
     await using two = await startPinned(2, files.host)
     const measured = new Map<SideName, Measured[]>(SIDES.map(({ name }) => [name, []]))
@@ -84,6 +84,7 @@ async function measure(mode: Mode, { runs, busy, quick, note }: BenchOptions): P
       for (const { name, transcoders, isDivided } of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
         if (!busy) await waitForIdleMachine(FOREIGN_CORES, QUIET_MS)
         const service = transcoders === 1 ? one : two
+        await pin(process.pid, coresOf(transcoders))
         const client = new Client(service.baseUrl, service.apiKey)
         const before = files.bytesSent()
         const read = stopwatch()
@@ -103,6 +104,7 @@ async function measure(mode: Mode, { runs, busy, quick, note }: BenchOptions): P
     for (const row of rows) note(`${row.name}: ${row.ours} against ${row.baseline}`)
     const outputsOf = (name: SideName): Promise<Outputs> =>
       readOutputs(engine, { status: last.get(name)!, source, rungs: form.rungs, dir })
+    await pin(process.pid, coresOf(2))
     note('comparing the outputs …')
     const whole = await outputsOf('one task, one core')
     const divided = await outputsOf('chunks, two cores')
@@ -115,12 +117,17 @@ async function measure(mode: Mode, { runs, busy, quick, note }: BenchOptions): P
 
 const execute = promisify(execFile)
 
-/** Each transcoder on a core of its own, from its start, so that it plans for one; the Worker may use all. */
+const pin = (pid: number, cores: string) => execute('taskset', ['--all-tasks', '--pid', '--cpu-list', cores, `${pid}`])
+
+const coresOf = (transcoders: number): string => Array.from({ length: transcoders }, (_, core) => core).join(',')
+
+/**
+ * Each transcoder on a core of its own, from its start, so that it plans for one. The Worker, which passes all bytes on, and the
+ * server of the source have the same cores: a core more for them would be one more for one transcoder than for two.
+ */
 async function startPinned(transcoders: number, host: string): Promise<BenchService> {
   const service = await startService({ TRANSCODERS: `${transcoders}`, ALLOW_PRIVATE_HOSTS: host }, '0')
-  const pin = (pid: number, cores: string) =>
-    execute('taskset', ['--all-tasks', '--pid', '--cpu-list', cores, `${pid}`])
-  for (const pid of service.pids.worker) await pin(pid, '0,1')
+  for (const pid of service.pids.worker) await pin(pid, coresOf(transcoders))
   for (const [core, pid] of service.transcoderPids.entries()) await pin(pid, `${core}`)
   return service
 }

@@ -3,6 +3,7 @@
 // Not in charge of: the replay (test/simulation/replay.ts), the measured costs (bench/replay/).
 import { replay, type Replayed } from '../../test/simulation/replay.ts'
 import type { TaskCosts } from '../../test/simulation/measuredTranscoder.ts'
+import { chunksBeforeRest } from '../../transcoder/plan/division/sharedReading.ts'
 import { filmCosts, FILM, type Survey } from '../replay/filmCosts.ts'
 import { median } from '../stopwatch.ts'
 import type { BenchOptions, Row } from '../table.ts'
@@ -24,28 +25,35 @@ const REST = 1
 interface Case {
   name: string
   costs: TaskCosts
+  /** The rest uses what chunks read of the source, and begins accordingly late. */
+  isShared: boolean
 }
 
 export async function replayed({ note }: BenchOptions): Promise<Row[]> {
-  const of = (name: string, survey: Survey, chunkSeconds: number): Case => ({
+  const of = (name: string, survey: Survey, chunkSeconds: number, isShared = false): Case => ({
     name,
     costs: filmCosts({ survey, chunkSeconds: chunkSeconds || undefined }),
+    isShared,
   })
   const cases = [
     of('samples by the first attempt', 'main', CHUNK_SECONDS.unasked),
     of('samples by parts', 'parts', CHUNK_SECONDS.unasked),
     of('no samples (qvbr)', 'none', CHUNK_SECONDS.unasked),
+    of('no samples, the source is read once', 'none', CHUNK_SECONDS.unasked, true),
+    of('samples by parts, the source is read once', 'parts', CHUNK_SECONDS.unasked, true),
     of('no samples, 300 parts', 'none', CHUNK_SECONDS.many),
   ]
   const rows: Row[] = []
   for (const line of FILM.assumptions) note(line)
-  for (const { name, costs } of cases) {
+  for (const { name, costs, isShared } of cases) {
     const { length } = costs.parts
     note(`${name}: ${length} parts, ${costs.surveys.length} of a survey before`)
-    note('   N    wall s   speed/N  skew  rest s  survey  assembly  used  requests/s: database, monitors, one monitor')
+    note(
+      '   N    wall s   speed/N  skew  rest s  survey  assembly  used  requests/s: database, monitors, one monitor; chunks read again',
+    )
     let alone = 0
     for (const transcoders of TRANSCODERS) {
-      const run = await replay(costs, transcoders)
+      const run = await replay(isShared ? sharing(costs, transcoders) : costs, transcoders)
       if (transcoders === 1) alone = run.seconds
       const speed = alone / run.seconds / transcoders
       note(tell(run, transcoders, speed))
@@ -54,6 +62,14 @@ export async function replayed({ note }: BenchOptions): Promise<Row[]> {
     }
   }
   return rows
+}
+
+/** As the product plans it, from the mean of all chunks. */
+function sharing(costs: TaskCosts, slots: number): TaskCosts {
+  const chunks = costs.parts.filter((_part, position) => position !== REST)
+  const chunkSeconds = costs.start + chunks.reduce((sum, { seconds }) => sum + seconds, 0) / chunks.length
+  const restSeconds = costs.parts[REST]!.seconds
+  return { ...costs, chunksBeforeRest: chunksBeforeRest({ chunks: chunks.length, chunkSeconds, restSeconds, slots }) }
 }
 
 /** The slowest chunk, of the median one. */
@@ -75,7 +91,7 @@ function tell(run: Replayed, transcoders: number, speed: number): string {
     percent(run.surveySeconds / seconds).padStart(8),
     percent(run.assemblySeconds / seconds).padStart(8),
     percent(run.utilization).padStart(8),
-    `   ${busiest.database}, ${busiest.monitors}, ${busiest.oneMonitor}`,
+    `   ${busiest.database}, ${busiest.monitors}, ${busiest.oneMonitor}; ${run.readAgain}`,
   ].join(' ')
 }
 

@@ -90,6 +90,8 @@ export interface TaskDescription {
     surveys?: boolean
     /** So may more parts, behind these (`DividePost.survey` once more). */
     resurveys?: boolean
+    /** Work objects of this attempt, which divides the job, for its parts. */
+    mainWork?: boolean
   }
   /** Of a divided job: which part this attempt makes, from 0. It ends with `/deliver`. */
   part?: { index: number }
@@ -105,29 +107,34 @@ export interface TaskDescription {
    * at once. Missing = it named no time, or this attempt divides nothing.
    */
   deadline?: { seconds_left: number; slots: number }
+  /** How many transcoders may work on the job at once. Missing = this attempt divides nothing. */
+  slots?: number
   /** Milliseconds between heartbeats; missing = HEARTBEAT_MS. */
   heartbeat_ms?: number
 }
+
+/** The values of all parts of a job are added up. */
+const amount = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
 
 /** Progress of an attempt. Fractions are 0…1 and never decrease within an attempt. */
 export const progressPostSchema = z.object({
   phase: z.enum(['starting', 'probing', 'analyzing', 'transcoding', 'packaging', 'uploading']),
   transcoded: z.number().check(z.gte(0), z.lte(1)),
   /** Seconds of wall time spent encoding so far. */
-  transcode_seconds: z.number().check(z.gte(0)),
+  transcode_seconds: amount,
   /** Multiple of real time; null until known. */
-  speed: z.nullable(z.number().check(z.gte(0))),
-  bytes_produced: z.number().check(z.gte(0)),
-  bytes_stored: z.number().check(z.gte(0)),
+  speed: z.nullable(amount),
+  bytes_produced: amount,
+  bytes_stored: amount,
   /** Seconds during which at least one transfer was running. */
-  transfer_seconds: z.number().check(z.gte(0)),
-  eta_seconds: z.nullable(z.number().check(z.gte(0))),
+  transfer_seconds: amount,
+  eta_seconds: z.nullable(amount),
   /** CPU time of the attempt so far, of the transcoder and its programs. Absent where it cannot be measured. */
-  cpu_seconds: z.exactOptional(z.number().check(z.gte(0))),
+  cpu_seconds: z.exactOptional(amount),
   /** Bytes of the source and of other files of the client that the attempt has read so far. */
-  bytes_read: z.exactOptional(z.number().check(z.gte(0))),
+  bytes_read: z.exactOptional(amount),
   /** Free bytes of the disk with the work directory. */
-  disk_free_bytes: z.exactOptional(z.number().check(z.gte(0))),
+  disk_free_bytes: z.exactOptional(amount),
 })
 export type ProgressPost = z.infer<typeof progressPostSchema>
 
@@ -193,8 +200,8 @@ export function partRecordPath(index: number): string {
 }
 
 /**
- * `PUT` (of a part's attempt) and `GET /task/:id/work/<name>`: objects for the attempt that puts the parts together, of at
- * most `MAX_TASK_BODY_BYTES`. They are removed when the job has ended. A name is `<task number>-<attempt>/<file>`: each
+ * `PUT` and `GET /task/:id/work/<name>`: objects of a part for the attempt that puts the parts together, and of the attempt
+ * that divides the job for its parts, of at most `MAX_TASK_BODY_BYTES`. They are removed when the job has ended. A name is `<task number>-<attempt>/<file>`: each
  * attempt writes below its own directory, and any attempt of the job reads.
  */
 export const workObjectName = /^[0-9]{1,3}-[0-9]{1,6}\/[a-z0-9_.-]{1,100}$/
@@ -286,12 +293,10 @@ export const writtenObjectSchema = z.object({
 })
 export type WrittenObject = z.infer<typeof writtenObjectSchema>
 
-const seconds = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
-
 /** What the job delivers, for the usage of its account. */
 export const usageReportSchema = z.object({
   /** Of the source, as far as it was used: after cuts, all pieces together. null = unknown. */
-  source_seconds: z.nullable(seconds),
+  source_seconds: z.nullable(amount),
   /** Each rendition once, also if it is stored in several forms. */
   renditions: z
     .array(
@@ -300,7 +305,7 @@ export const usageReportSchema = z.object({
         /** null = audio alone. */
         video: z.nullable(z.object({ width: z.number().check(z.gte(0)), height: z.number().check(z.gte(0)) })),
         copied: z.boolean(),
-        seconds,
+        seconds: amount,
       }),
     )
     .check(z.maxLength(1000)),
@@ -351,8 +356,8 @@ export const failPostSchema = z.object({
   ),
   warnings: z.optional(z.array(warning).check(z.maxLength(200))),
   /** Of the whole attempt. */
-  cpu_seconds: z.exactOptional(z.number().check(z.gte(0))),
-  bytes_read: z.exactOptional(z.number().check(z.gte(0))),
+  cpu_seconds: z.exactOptional(amount),
+  bytes_read: z.exactOptional(amount),
 })
 export type FailPost = z.infer<typeof failPostSchema>
 

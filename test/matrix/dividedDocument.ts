@@ -5,6 +5,7 @@ import { anchorsOf, titleOf, pagePath } from './document.ts'
 import type { DividedFinding } from './dividedRunner.ts'
 import { GROUPS } from './groups.ts'
 import { showValue } from './parameterValues.ts'
+import type { Row } from './row.ts'
 
 export const DIVIDED_PAGE = pagePath('divided')
 
@@ -32,33 +33,33 @@ function sectionsOf(page: string): Map<string, string> {
 function sectionOf(group: string, engineVersion: string, findings: readonly DividedFinding[]): string {
   const rows = GROUPS[group]!
   const anchors = anchorsOf(rows)
-  const links = (wanted: (found: DividedFinding) => boolean): string =>
+  const links = (isWanted: (index: number) => boolean): string =>
     rows
       .flatMap(({ path, value }, index) => {
         const shown = value === undefined ? '' : ` ${showValue(value)}`
-        return wanted(findings[index]!)
-          ? [`[\`${path}${shown}\`](${group}.md#${anchors[index]!})`.replaceAll('|', '\\|')]
-          : []
+        return isWanted(index) ? [`[\`${path}${shown}\`](${group}.md#${anchors[index]!})`.replaceAll('|', '\\|')] : []
       })
       .join(', ')
   const count = (verdict: DividedFinding['verdict']): number =>
     findings.filter((found) => found.verdict === verdict).length
   const counts = `${count('pass')} pass, ${count('fail')} fail, ${count('one task')} by one task, ${count('nothing to divide')} without outputs`
-  const kinds = new Set(findings.map(kindOf).filter((kind) => kind !== null))
-  const table = [...kinds].map((kind) => `| ${kind} | ${links((found) => kindOf(found) === kind)} |`)
+  const kinds = findings.map((found, index) => kindOf(found, rows[index]!))
+  const table = [...new Set(kinds)]
+    .filter((kind) => kind !== null)
+    .map((kind) => `| ${kind.replaceAll('|', '\\|')} | ${links((index) => kinds[index] === kind)} |`)
   const head = table.length === 0 ? [] : ['', '| | rows |', '| --- | --- |', ...table]
   return [`Measured with ffmpeg ${engineVersion}: ${counts}.`, ...head].join('\n')
 }
 
 /** The row of the table; null = nothing is said about it. */
-function kindOf({ verdict, words, form }: DividedFinding): string | null {
+function kindOf({ verdict, words }: DividedFinding, { divided }: Row): string | null {
   switch (verdict) {
     case 'pass':
-      return form === '' ? 'divided' : `divided, ${form}`
+      return divided === undefined ? 'divided' : `divided, where the row says instead: ${divided.expected}`
     case 'fail':
-      return `fails: ${words.replaceAll('|', '\\|')}`
+      return `fails: ${words}`
     case 'one task':
-      return `one task, because ${words.replaceAll('|', '\\|')}`
+      return `one task, because ${words}`
     case 'nothing to divide':
       return null
   }
@@ -69,9 +70,9 @@ const PREFACE = `# Measured values: divided jobs
 <!-- Written by \`npm run matrix -- --chunked\`; do not edit. -->
 
 The rows of [measured values](../matrix.md) again, each made as a [divided job](../divided-jobs.md) and held against the same expectation. The
-clips last a few seconds, so chunks are single segments here, and segments are single GOPs, shorter than a job may ask for.
+clips last a few seconds, so chunks are single segments here, and segments are single GOPs, shorter than a job may ask for. For clips of less
+than a second, GOPs last 0.1 s, and the clip of one frame has six. Jobs of stills, previews and waveforms make a video, too.
 
-"As CMAF segments": the row measures one file; its job was made as HLS, and the segments were joined and copied into one file again. "Source
-copied into Matroska": the clip is a transport stream, which has no index. "Without outputs": a test elsewhere, a refused job, a stored
-configuration, or a plan.
+"By one task": [not divided](../divided-jobs.md#what-is-not-divided), or divided and then made by the last attempt as a whole, because its chunks
+did not fit together. "Without outputs": a test elsewhere, a refused job, a stored configuration, or a plan.
 `

@@ -19,7 +19,7 @@ export async function measureDivided(groups: readonly string[], isDry: boolean):
     const findings: DividedFinding[] = []
     for (const row of GROUPS[group]!) {
       const found = await runner.run(row)
-      const words = `${found.verdict}  ${row.path} ${showValue(row.value)}: ${found.words} ${found.form} (${row.expected})`
+      const words = `${found.verdict}  ${row.path} ${showValue(row.value)}: ${found.words} (${(row.divided ?? row).expected})`
       if (found.verdict === 'fail') failures.push(words)
       console.log(words)
       findings.push(found)

@@ -14,10 +14,11 @@ import { testFfmpeg } from '../support/media/media.ts'
 import { describeTask, runRequest } from '../support/transcoder/attemptFixture.ts'
 import { assembleFromParts, makeParts } from '../support/transcoder/dividedJob.ts'
 import { FakeTaskApi } from '../support/transcoder/fakeTaskApi.ts'
+import { SOURCE_POSTER } from './row.ts'
 import { storedObjects } from '../support/transcoder/segmentedTask.ts'
 
 export interface DividedOutputs {
-  /** Every object of the destination, by path. */
+  /** Every object of the destination, by path, and the poster of the source. */
   objects: Map<string, Buffer>
   plan: Plan
   /** Codes of the transcoder's warnings, without those of the length of segments and chunks. */
@@ -26,7 +27,7 @@ export interface DividedOutputs {
 
 export type DividedRun =
   | DividedOutputs
-  /** The reason of the warning `not_divided`; '' = the video is one chunk. */
+  /** The reason of the warning `not_divided`, of the plan or of the last attempt; '' = the video is one chunk. */
   | { oneTask: string }
   /** The job fails before its plan. */
   | { refused: { code: string; field: string } }
@@ -49,7 +50,8 @@ export async function runDivided({ config, source, logo, workDir, chunkSeconds }
   const engine = await testFfmpeg()
   const context = (): RunContext => ({
     engine,
-    settings: { ...readSettings({}), workDir },
+    // With several, two runs need not be equal.
+    settings: { ...readSettings({}), threads: 1, workDir },
     log: createLog(() => undefined),
     controller: new AbortController(),
   })
@@ -59,7 +61,8 @@ export async function runDivided({ config, source, logo, workDir, chunkSeconds }
       config: { ...config, max_chunk_seconds: chunkSeconds },
       input_name: 'clip.mp4',
     }
-    taskApi.task = { ...task, accepts: { source: false, preview: false, log: false, parts: MAX_JOB_PARTS } }
+    const accepts = { source: false, preview: config.preview !== false, log: false, parts: MAX_JOB_PARTS }
+    taskApi.task = { ...task, accepts }
     const main = context()
     // What one task makes is measured without chunks.
     const isLeft = (): boolean => chunkSeconds > 0 && planOf(taskApi).division == null
@@ -74,12 +77,15 @@ export async function runDivided({ config, source, logo, workDir, chunkSeconds }
       await makeParts(taskApi, { ...task, plan }, Array.from({ length: parts }).keys(), context)
       requireNoFailure(taskApi)
       await assembleFromParts(taskApi, { ...task, plan }, { parts }, context)
-    } else if (chunkSeconds > 0) return { oneTask: reasonOf(plan) }
+    } else if (chunkSeconds > 0) return { oneTask: reasonOf(plan) ?? '' }
     requireNoFailure(taskApi)
-    const warnings = (taskApi.finished?.warnings ?? [])
-      .filter(({ field = '' }) => !OF_CHUNKS.has(field))
-      .map(({ code }) => code)
-    return { objects: storedObjects(taskApi), plan, warnings }
+    const given = taskApi.finished?.warnings ?? []
+    // The parts did not fit together, or refused: the last attempt made all of it.
+    const remade = reasonOf({ warnings: given })
+    if (remade !== null) return { oneTask: remade }
+    const warnings = given.filter(({ field = '' }) => !OF_CHUNKS.has(field)).map(({ code }) => code)
+    const previews = taskApi.previews.map((bytes) => [SOURCE_POSTER, bytes] as const)
+    return { objects: new Map([...storedObjects(taskApi), ...previews]), plan, warnings }
   } finally {
     await taskApi.stop()
   }
@@ -96,9 +102,10 @@ function refusal({ fails }: FakeTaskApi): { code: string; field: string } {
 
 const WARNING = /^The job is not divided into chunks: (?<reason>.*)\.$/
 
-function reasonOf({ warnings }: Plan): string {
-  const message = warnings.find(({ code }) => code === 'not_divided')?.message ?? ''
-  return WARNING.exec(message)?.groups?.['reason'] ?? message
+/** null = no such warning. */
+function reasonOf({ warnings }: Pick<Plan, 'warnings'>): string | null {
+  const message = warnings.find(({ code }) => code === 'not_divided')?.message
+  return message === undefined ? null : (WARNING.exec(message)?.groups?.['reason'] ?? message)
 }
 
 function requireNoFailure({ fails, breaches }: FakeTaskApi): void {

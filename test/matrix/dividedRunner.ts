@@ -4,17 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { plannedFiles } from '../../transcoder/plan/model/plannedFiles.ts'
 import { makeLogoImage } from '../support/media/testLogo.ts'
-import {
-  chunkSeconds,
-  filesOfSegments,
-  OF_FILES,
-  formWords,
-  indexedSource,
-  jobInForm,
-  nextForm,
-  UNCHANGED,
-  type DividedForm,
-} from './dividedForms.ts'
+import { BESIDE, chunkSeconds, clipOf, jobInForm, nextForm, UNCHANGED, type DividedForm } from './dividedForms.ts'
 import { runDivided, type DividedOutputs } from './dividedRun.ts'
 import type { JobChange, Row, RowContext } from './row.ts'
 import { BASE_URL, bodyOf, openMatrixRunner } from './runner.ts'
@@ -24,8 +14,6 @@ export interface DividedFinding {
   verdict: 'pass' | 'fail' | 'one task' | 'nothing to divide'
   /** What was measured, or why one task makes the job. */
   words: string
-  /** How the job was changed, if it was. */
-  form: string
 }
 
 export interface DividedRunner extends AsyncDisposable {
@@ -52,11 +40,11 @@ export async function openDividedRunner(): Promise<DividedRunner> {
   let runs = 0
 
   async function produce(row: Row, job: JobChange): Promise<Made | Refused> {
+    if (job['max_chunk_seconds'] === 0) throw new OneTask('the job asks for one task')
     let form = UNCHANGED
     let firstReason: string | null = null
     for (;;) {
       const made = await makeInForm(row, job, form, chunkSeconds(row))
-      if (made === null) throw new OneTask(firstReason ?? '')
       if ('files' in made) return { ...made, firstReason }
       if ('refusal' in made) {
         if (firstReason !== null) throw new OneTask(firstReason)
@@ -64,41 +52,37 @@ export async function openDividedRunner(): Promise<DividedRunner> {
       }
       const reason = made.oneTask === '' ? 'the clip is one chunk' : made.oneTask
       firstReason ??= reason
-      const next = nextForm({ ...row, job }, form, made.oneTask)
+      const next = nextForm(job, form, made.oneTask)
       if (next === null) throw new OneTask(reason)
       form = next
     }
   }
 
-  /** null = the source cannot be changed so. */
   async function makeInForm(
     row: Row,
     job: JobChange,
     form: DividedForm,
     longestChunk: number,
-  ): Promise<Made | Refused | { oneTask: string } | null> {
+  ): Promise<Made | Refused | { oneTask: string }> {
     const judged = validateJob(bodyOf(jobInForm(job, form)), { baseUrl: BASE_URL })
     if (!judged.ok) return { refusal: judged.problems[0]! }
-    const clip = await undivided.clip(row.source ?? 'plain')
-    const source = form.indexed ? await indexedSource(clip) : clip
-    if (source === null) return null
     runs += 1
     const room = `${directory}/${runs}`
     const made = await runDivided({
       config: judged.config,
-      source,
+      source: await undivided.clip(clipOf(row)),
       logo: await makeLogoImage(`${directory}/divided-logo.png`),
       workDir: `${directory}/divided`,
       chunkSeconds: longestChunk,
     })
     if ('refused' in made) return { refusal: made.refused }
     if (!('objects' in made)) return made
-    const files = form.segments ? await filesOfSegments(made.objects, room) : await storedFiles(made, room)
+    const files = await storedFiles(made, room)
     return { ...made, files, warnings: [...ownWarnings(job), ...made.warnings], form, firstReason: null }
   }
 
   function make(row: Row, job: JobChange): Promise<Made | Refused> {
-    const key = JSON.stringify([job, row.source, OF_FILES.has(row.path)])
+    const key = JSON.stringify([job, row.source])
     const making = jobs.get(key) ?? produce(row, job)
     jobs.set(key, making)
     return making
@@ -119,9 +103,10 @@ export async function openDividedRunner(): Promise<DividedRunner> {
     const base = undivided.context(row)
     const context: RowContext = {
       ...base,
+      source: () => undivided.clip(clipOf(row)),
       file: async () => fileOf(await madeOf(row.job), row.output ?? 0),
       files: async () => (await madeOf(row.job)).files,
-      objects: async () => belowShow((await madeOf({ ...row.job, bucket_output_path: 'show' })).objects),
+      objects: async () => belowShow(await madeOf({ ...row.job, bucket_output_path: 'show' })),
       warnings: async () => (await madeOf(row.job)).warnings,
       rejection: async () => {
         const found = await jobOf(row.job)
@@ -134,7 +119,7 @@ export async function openDividedRunner(): Promise<DividedRunner> {
         ),
     }
     try {
-      return { ...(await row.measure!(context)), made: first }
+      return { ...(await (row.divided?.measure ?? row.measure!)(context)), made: first }
     } catch (error) {
       if (error instanceof OneTask) throw error
       const message = error instanceof Error ? error.message : String(error)
@@ -146,23 +131,22 @@ export async function openDividedRunner(): Promise<DividedRunner> {
   async function isOfForm(row: Row, form: DividedForm): Promise<boolean> {
     const { ok } = await measure(row, async (job) => {
       const made = await makeInForm(row, job, form, 0)
-      if (made === null || 'oneTask' in made) throw new Error('one task makes no outputs')
+      if ('oneTask' in made) throw new Error('one task makes no outputs')
       return made
     })
     return !ok
   }
 
   async function run(row: Row): Promise<DividedFinding> {
-    if (row.measure === null) return { verdict: 'nothing to divide', words: '', form: '' }
+    if (row.measure === null) return { verdict: 'nothing to divide', words: '' }
     try {
       const { measured, ok, made } = await measure(row, (job) => make(row, job))
-      if (made === null) return { verdict: 'nothing to divide', words: measured, form: '' }
+      if (made === null) return { verdict: 'nothing to divide', words: measured }
       const { form, firstReason } = made
-      if (!ok && firstReason !== null && (await isOfForm(row, form)))
-        return { verdict: 'one task', words: firstReason, form: '' }
-      return { verdict: ok ? 'pass' : 'fail', words: measured, form: formWords(form) }
+      if (!ok && firstReason !== null && (await isOfForm(row, form))) return { verdict: 'one task', words: firstReason }
+      return { verdict: ok ? 'pass' : 'fail', words: measured }
     } catch (error) {
-      if (error instanceof OneTask) return { verdict: 'one task', words: error.message, form: '' }
+      if (error instanceof OneTask) return { verdict: 'one task', words: error.message }
       throw error
     }
   }
@@ -182,8 +166,10 @@ function ownWarnings(job: JobChange): string[] {
   return judged.ok ? judged.warnings.map(({ code }) => code) : []
 }
 
-function belowShow(objects: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
-  return new Map([...objects].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes]))
+/** Without the video that the form adds. */
+function belowShow({ objects, form }: Made): Map<string, Buffer> {
+  const named = [...objects].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes] as const)
+  return new Map(named.filter(([path]) => !form.besideVideo || path !== BESIDE))
 }
 
 async function storedFiles({ objects, plan }: DividedOutputs, room: string): Promise<Made['files']> {

@@ -10,6 +10,9 @@ import type { SourceName } from './sourceClips.ts'
 
 type Json = Record<string, unknown>
 
+/** Its key among the objects of a job: the service stores it separately. */
+export const SOURCE_POSTER = '(poster of the source)'
+
 /** Changes to the base job; a profile is merged into the base profile. */
 export interface JobChange extends Json {
   videoProfiles?: Json[]
@@ -55,6 +58,8 @@ export interface Row {
   output?: number
   /** Null: the value has an effect only together with another value, which this version does not support. */
   measure: ((context: RowContext) => Promise<Measurement> | Measurement) | null
+  /** What a divided job keeps instead, as docs/divided-jobs.md says: its chunks are seconds long here. */
+  divided?: { expected: string; measure: (context: RowContext) => Promise<Measurement> }
   /** With `measure` null: a row is required as soon as that value is available. */
   awaits?: { path: string; value: unknown }
   /** The test that proves it, `file: title`, if the matrix does not run the job itself. */

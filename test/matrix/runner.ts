@@ -18,7 +18,7 @@ import { testFfmpeg, tempDirectory } from '../support/media/media.ts'
 import { FakeTaskApi } from '../support/transcoder/fakeTaskApi.ts'
 import { storedObjects } from '../support/transcoder/segmentedTask.ts'
 import { describeTask, runRequest } from '../support/transcoder/attemptFixture.ts'
-import type { RowContext, JobChange, Measurement, Row } from './row.ts'
+import { SOURCE_POSTER, type RowContext, type JobChange, type Measurement, type Row } from './row.ts'
 import { sources, type SourceName } from './sourceClips.ts'
 
 export const BASE_URL = 'https://api.example.test'
@@ -69,8 +69,7 @@ async function segments(body: object, source: string, directory: string): Promis
     })
     const [failure] = taskApi.fails
     if (failure !== undefined) throw new Error(failure.error?.message ?? failure.reason)
-    // The poster of the source is not an output: the service stores it separately.
-    const previews = taskApi.previews.map((bytes) => ['(poster of the source)', bytes] as const)
+    const previews = taskApi.previews.map((bytes) => [SOURCE_POSTER, bytes] as const)
     return new Map([
       ...[...storedObjects(taskApi)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes] as const),
       ...previews,

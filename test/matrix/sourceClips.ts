@@ -70,6 +70,8 @@ const makers = {
   },
   /** One frame, to be scaled up to very large sizes. */
   single: (file) => makeClip(file('single.mp4'), { seconds: 0.04, audio: [] }),
+  /** The same with frames for two chunks. */
+  few: (file) => makeClip(file('few.mp4'), { seconds: 0.24, audio: [] }),
   /** 61 s at 5 fps. */
   long: (file) => makeClip(file('long.mp4'), { width: 64, height: 64, rate: '5', seconds: 61, audio: [] }),
   /** 26 fps, which is not a standard rate. */

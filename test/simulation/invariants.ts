@@ -6,10 +6,12 @@ import type { PublicStatus } from '#contract/api/status.ts'
 import type { Clock } from './virtualClock.ts'
 import type { Change, Ledger } from './databaseModel.ts'
 import type { Task } from './tables.ts'
-import { jobOf, monitorOf, partId } from './taskNames.ts'
+import { partOf } from '#contract/taskId.ts'
+import { jobOf, monitorOf } from './taskNames.ts'
 import type { Service } from './workerModel.ts'
 import type { Scenario } from './scenario.ts'
 import type { Store } from './storageModel.ts'
+import { SurveyRounds } from './surveyRounds.ts'
 
 export interface Violation {
   invariant: string
@@ -32,8 +34,12 @@ const RESEND_MS = 60_000
 const NOTICE_MS = 45_000
 /** What a request left undone is repeated each minute, and each two minutes by monitors; plus time for alarms. */
 const SETTLE_MS = 4 * 60_000
+/** A request that neither dies nor is slow says at once what follows from it. */
+const END_MS = 5000
 /** As long as parts wait for a transcoder with the build of their job. */
 const BUILD_WAIT_MS = 30 * 60_000
+/** Of one job. */
+const MAX_TWINS = 4
 const COMMIT_SLACK_MS = 30 * 60_000
 /** The states in which an event may find a task; duplicated here on purpose. */
 const FROM: Readonly<Record<string, readonly string[]>> = {
@@ -60,10 +66,13 @@ export class Checker {
   /** Attempts that a transcoder accepted; refused starts do not count. */
   started = 0
   readonly results = new Map<string, number>()
+  twins = 0
+  won = 0
   ledger!: Ledger
   /** No alarm of the platform fails or is late. */
   isCalm = false
   scenario!: Scenario
+  readonly rounds: SurveyRounds = new SurveyRounds(this)
   readonly #clock: Clock
   readonly #trace: ((line: string) => void) | null
   readonly #shown = new Map<string, { tcode: number; xfer: number }>()
@@ -88,6 +97,8 @@ export class Checker {
   readonly #endedAt = new Map<string, number>()
   /** When the parts of a divided job became complete, or one of them failed for good. */
   readonly #settledAt = new Map<string, number>()
+  /** When a part was stored, by its main task and its position. */
+  readonly #storedAt = new Map<string, number>()
 
   constructor(clock: Clock, trace: ((line: string) => void) | null) {
     this.#clock = clock
@@ -129,6 +140,7 @@ export class Checker {
       this.fault(id, 'I6', 'a commit failed though the store took everything')
     this.#noticed(before, event)
     this.#parts(before, after, event)
+    if (after.main !== null) this.rounds.changed({ before, after, event })
     const main = after.main === null ? after : this.ledger.tasks.get(after.main)!
     const job = this.ledger.jobs.get(after.job)!
     const isWaiting = main.state === 'starting' || main.state === 'queued'
@@ -148,26 +160,80 @@ export class Checker {
       const whole = this.ledger.tasks.get(main)!
       if (type === 'claim' && whole.state !== 'divided')
         this.fault(id, 'I19', `a part starts while its main task is ${whole.state}`)
-      const states = this.ledger.parts.partsOf(main).map(({ state }) => state)
-      const isSettled = states.includes('failed') || states.every((state) => state === 'completed')
-      if (isSettled && whole.state === 'divided' && !this.#settledAt.has(main)) this.#settledAt.set(main, now)
-      if (after.state === 'cancelled' && !ENDS.includes(whole.state))
+      const rivals = this.#rivals(after)
+      const isStored = rivals.some(({ state }) => state === 'completed')
+      if (type === 'delivered') {
+        if (isStored) this.fault(id, 'I19', 'a part is stored twice')
+        this.#storedAt.set(`${main} ${after.part}`, now)
+        this.won += after.twin
+      }
+      if (type === 'claim' && isStored) this.fault(id, 'I19', 'a part that is stored starts again')
+      if (after.twin === 1 && (after.state === 'failed' || after.state === 'queued'))
+        this.fault(id, 'I19', `a twin is ${after.state}`)
+      if (this.#areSettled(main) && whole.state === 'divided' && !this.#settledAt.has(main))
+        this.#settledAt.set(main, now)
+      if (after.state === 'cancelled' && !ENDS.includes(whole.state) && !isStored && after.twin === 0)
         this.fault(id, 'I19', `a part is cancelled while its main task is ${whole.state}`)
       return
     }
     const parts = this.ledger.parts.partsOf(id)
     // One attempt may have made all of the job after its parts.
-    const areDone =
-      (parts.length === after.parts || after.parts === 0) && parts.every(({ state }) => state === 'completed')
+    const positions = new Set(parts.map(({ part }) => part))
+    const stored = new Set(parts.flatMap(({ state, part }) => (state === 'completed' ? [part] : [])))
+    const areDone = (positions.size === after.parts || after.parts === 0) && stored.size === positions.size
     if (type === 'divide' && (after.parts < 2 || parts.length !== after.parts))
       this.fault(id, 'I19', `it is divided into ${after.parts} parts, and ${parts.length} are there`)
-    if (type === 'divide') this.#divided(before, after)
+    if (type === 'divide') {
+      this.#settledAt.delete(id)
+      this.rounds.divided(before, after)
+    }
     if ((type === 'parts_done' || type === 'finish' || type === 'committed') && !areDone)
       this.fault(id, 'I19', `${type} though not all parts are completed`)
     if (type === 'part_failed' && !parts.some(({ state }) => state === 'failed'))
       this.fault(id, 'I19', 'no part has failed')
     if (before.state === 'divided') this.#waited(id, 'before it went on')
     if (ENDS.includes(after.state)) this.#endedAt.set(id, now)
+  }
+
+  /** Other tasks at the same part. */
+  #rivals({ id, main, part }: Task): Task[] {
+    return this.ledger.parts.partsOf(main!).filter((other) => other.id !== id && other.part === part)
+  }
+
+  #areSettled(main: string): boolean {
+    const both = [...Map.groupBy(this.ledger.parts.partsOf(main), ({ part }) => part).values()]
+    const ended = both.map((tasks) => {
+      const states = tasks.map(({ state }) => state)
+      return states.includes('completed') ? 'stored' : states.includes('failed') ? 'failed' : 'open'
+    })
+    return ended.includes('failed') || ended.every((end) => end === 'stored')
+  }
+
+  /** A part is begun a second time, with a slot that nothing else could use. */
+  doubled(twin: Task): void {
+    const { id, main } = twin
+    this.note(`${id} begins beside its part`)
+    this.twins++
+    this.#claimed.set(id, this.#clock.now)
+    const whole = this.ledger.tasks.get(main!)!
+    const rivals = this.#rivals(twin)
+    if (rivals.length !== 1 || rivals[0]?.state !== 'running' || whole.state !== 'divided')
+      this.fault(
+        id,
+        'I19',
+        `a twin of ${rivals.map(({ state }) => state).join()} begins, its main task is ${whole.state}`,
+      )
+    if (twin.part! < whole.survey_parts || twin.part === whole.survey_parts + 1)
+      this.fault(id, 'I19', `part ${twin.part}, which is no chunk, has a twin`)
+    const all = this.ledger.parts.partsOf(main!)
+    if (all.filter((other) => other.twin === 1).length > MAX_TWINS) this.fault(id, 'I19', 'too many parts have twins')
+    const last = all.find(({ part, twin: second }) => second === 0 && part === whole.survey_parts)
+    for (const waiting of this.ledger.tasks.values()) {
+      const isHeld = waiting.main === main && waiting.part === whole.survey_parts + 1 && last?.state !== 'completed'
+      if (waiting.state === 'queued' && !isHeld && waiting.job === twin.job)
+        this.fault(id, 'I19', `a twin begins while ${waiting.id} waits`)
+    }
+    this.#slots()
   }
 
   /** A transcoder that is there has this build, from now on. */
@@ -202,18 +268,14 @@ export class Checker {
     if (waited < BUILD_WAIT_MS) this.fault(id, 'I19', `no transcoder has its build, after ${waited} ms`)
     const planned = this.ledger.parts.plannedBuild(main!)
     for (const [k, { build, since }] of this.#builds)
-      if (build === planned && this.scenario.protocols[k] === TASK_PROTOCOL && since < this.#clock.now - BUILD_WAIT_MS)
+      // One that is at work on other jobs again and again can make no part either.
+      if (
+        this.ledger.slots.get(k)?.task == null &&
+        build === planned &&
+        this.scenario.protocols[k] === TASK_PROTOCOL &&
+        since < this.#clock.now - BUILD_WAIT_MS
+      )
         this.fault(id, 'I19', `no transcoder is said to have build ${build}, which transcoder ${k} has`)
-  }
-
-  /** A second time only behind a survey, whose parts stay as they are. */
-  #divided(before: Task, after: Task): void {
-    this.#settledAt.delete(after.id)
-    const { surveys } = this.scenario.jobs[after.job - 1]!
-    const kept = this.ledger.parts.partsOf(after.id).filter(({ part }) => part! < before.parts)
-    if (before.parts !== (after.parts > surveys ? surveys : 0) || kept.some(({ state }) => state !== 'completed'))
-      this.fault(after.id, 'I19', `it is divided again: ${before.parts} parts become ${after.parts}`)
-    if (after.survey_parts !== surveys) this.fault(after.id, 'I19', `${after.survey_parts} parts survey the source`)
   }
 
   /** Whoever should have said that the parts are settled may have died: another says it within minutes. */
@@ -229,7 +291,11 @@ export class Checker {
 
   /** The answer to a heartbeat of an attempt at a part. */
   instructed(id: string, instruction: string): void {
-    const { main } = this.ledger.find(id)
+    const { main, part, state } = this.ledger.find(id)
+    const stored = this.#storedAt.get(`${main} ${part}`)
+    const isHeard = stored !== undefined && state !== 'completed' && instruction === 'continue'
+    if (isHeard && (this.#isLate(stored) || (this.isCalm && this.#clock.now > stored + END_MS)))
+      this.fault(id, 'I19', 'a part goes on long after another task has stored it')
     const ended = main === null ? undefined : this.#endedAt.get(main)
     if (ended !== undefined && instruction === 'continue' && this.#isLate(ended))
       this.fault(id, 'I19', 'a part goes on long after the end of its main task')
@@ -246,13 +312,14 @@ export class Checker {
   assembled(id: string, part: number, record: { part: number; attempt: number } | null): void {
     // The records are removed with the job.
     if (this.isOver(id)) return
-    const made = this.ledger.find(partId(id, part))
-    if (record?.part !== part || record.attempt !== made.attempt || made.state !== 'completed')
-      this.fault(
-        id,
-        'I19',
-        `part ${part} is ${made.state} by attempt ${made.attempt}, its record of ${record?.attempt}`,
-      )
+    const [made, second] = this.#makers(id, part)
+    if (record?.part !== part || record.attempt !== made?.attempt || second !== undefined)
+      this.fault(id, 'I19', `part ${part} is stored by attempt ${made?.attempt}, its record is of ${record?.attempt}`)
+  }
+
+  /** The tasks that stored a part: one. */
+  #makers(main: string, part: number): Task[] {
+    return this.ledger.parts.partsOf(main).filter((task) => task.part === part && task.state === 'completed')
   }
 
   #countLost(before: Task, after: Task, event: Change['event']): void {
@@ -268,12 +335,19 @@ export class Checker {
     if (after.evicted !== before.evicted + (isEvicted ? 1 : 0))
       this.fault(after.id, 'I1', `${event.type} counted ${after.evicted - before.evicted} evictions`)
     const remain = after.lost - after.excused
-    if (remain >= MAX_LOST && after.state !== 'failed')
+    // A twin has one attempt, and a part that another task stored needs none.
+    const isSpare = after.main !== null && after.state === 'cancelled'
+    if (remain >= MAX_LOST && after.state !== 'failed' && !isSpare)
       this.fault(after.id, 'I1', `${remain} attempts were lost and it goes on`)
     if (counts && after.state === 'failed' && remain < MAX_LOST)
       this.fault(after.id, 'I1', `it failed after ${remain} lost attempts`)
     this.#excuse(before, after, event)
-    if (event.type === 'attempt_failed' && event.error.code === 'source_not_media' && after.state !== 'failed')
+    if (
+      event.type === 'attempt_failed' &&
+      event.error.code === 'source_not_media' &&
+      after.state !== 'failed' &&
+      !isSpare
+    )
       this.fault(after.id, 'I13', 'an error that every attempt would meet is tried again')
     if (counts && after.state === 'queued') {
       const delay = after.not_before - after.updated_at
@@ -318,7 +392,8 @@ export class Checker {
     if (after.starts_failed_total !== before.starts_failed_total + 1)
       this.fault(id, 'I11', 'a failed start is not counted')
     const delay = after.not_before - after.updated_at
-    if (delay !== expected) this.fault(id, 'I11', `start ${failed} that failed is followed by one after ${delay} ms`)
+    if (delay !== expected && after.state !== 'cancelled')
+      this.fault(id, 'I11', `start ${failed} that failed is followed by one after ${delay} ms`)
     if (before.lost !== after.lost) this.fault(id, 'I1', 'a start that failed counts as a lost attempt')
   }
 
@@ -382,7 +457,7 @@ export class Checker {
   /** The task API answered a transcoder that its attempt is not current. */
   refused(id: string, attempt: number): void {
     const task = this.ledger.find(id)
-    if (task.main !== null && this.isOver(task.main)) return
+    if (task.main !== null && (this.isOver(task.main) || this.#makers(task.main, task.part!).length > 0)) return
     // Of a start that was late: the process before it, which was of the right build, has begun the attempt, and is gone.
     if (this.#unfit.has(`${id} ${attempt}`)) return
     if (task.state === 'running' && task.attempt === attempt) this.fault(id, 'I3', `attempt ${attempt} was refused`)
@@ -447,6 +522,7 @@ export class Checker {
       if (service.remembers(monitorOf(task.id)).length > 0)
         this.fault(task.id, 'I8', `its monitor keeps ${service.remembers(monitorOf(task.id)).join()}`)
       if (task.main === null) this.#atRest(service, task)
+      if (task.main === null) this.rounds.atRest(task)
     }
     // Each job is counted by its kind and its end, once.
     const counted = Object.groupBy(
@@ -479,8 +555,9 @@ export class Checker {
       this.fault(id, 'I11', `a follower received ${this.#events.get(id)} events of ${events}`)
     if (store.records.size > 0) this.fault(id, 'I8', `${[...store.records.keys()].join()} are left`)
     for (const [path, { task: number, attempt }] of store.objects) {
-      const maker = this.ledger.find(`${jobOf(id)}-${number}`)
-      if ((task.state !== 'completed' || attempt !== maker.attempt) && !this.#isReported(id, path))
+      const part = partOf(number)
+      const maker = part === null ? task : this.#makers(id, part)[0]
+      if ((task.state !== 'completed' || attempt !== maker?.attempt) && !this.#isReported(id, path))
         this.fault(id, 'I8', `${path} is left`)
     }
     const { files, playlists, segments } = service.scenario.jobs[task.job - 1]!

@@ -36,11 +36,13 @@ export async function loadCode(root: string) {
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
   const parts = (await load('worker/db/parts.ts')) as typeof import('../../worker/db/parts.ts')
+  const twins = (await load('worker/db/twins.ts')) as typeof import('../../worker/db/twins.ts')
   const effects = (await load(
     'worker/scheduler/partEffects.ts',
   )) as typeof import('../../worker/scheduler/partEffects.ts')
   const records = (await load('worker/monitor/partRecords.ts')) as typeof import('../../worker/monitor/partRecords.ts')
   const builds = (await load('worker/taskApi/fittingBuild.ts')) as typeof import('../../worker/taskApi/fittingBuild.ts')
+  const division = (await load('worker/taskApi/parts.ts')) as typeof import('../../worker/taskApi/parts.ts')
   const totals = (await load('worker/db/metricTotals.ts')) as typeof import('../../worker/db/metricTotals.ts')
   const usage = (await load('worker/db/usage.ts')) as typeof import('../../worker/db/usage.ts')
   return {
@@ -55,9 +57,11 @@ export async function loadCode(root: string) {
     jobs,
     tasks,
     parts,
+    twins,
     partRecords: records.partRecords,
     checkMain: effects.checkMain,
     endParts: effects.endParts,
+    describeDivision: division.describeDivision,
     requireFittingBuild: builds.requireFittingBuild,
     totals,
     usage,

@@ -29,6 +29,8 @@ export interface Replayed {
   taskChanges: number
   transactions: number
   heartbeats: number
+  /** Chunks of which the rest read the source again. */
+  readAgain: number
   /** Calls of Durable Objects. */
   calls: number
   /** The most requests within one second: at the database, at all Durable Objects, at any one of them. */
@@ -64,7 +66,7 @@ class CountedLedger extends Ledger {
   readonly requests: PerSecond
 
   constructor(code: Code, clock: Clock, changed: (change: Change) => void) {
-    super(code, null, changed)
+    super(code, null, changed, () => undefined)
     this.requests = new PerSecond(clock)
   }
 
@@ -151,6 +153,7 @@ async function play(
     taskChanges: times.changes,
     transactions: ledger.transactions,
     heartbeats: all.reduce((sum, { heartbeats }) => sum + heartbeats, 0),
+    readAgain: all.reduce((sum, { readAgain }) => sum + readAgain, 0),
     calls: service.calls.total,
     busiest: {
       database: ledger.requests.most,
@@ -206,7 +209,9 @@ function calm({ parts, surveys }: TaskCosts, transcoders: number): Scenario {
     segments: 1,
     parts: parts.length,
     surveys: surveys.length,
+    rounds: 1,
     unlike: false,
+    chunksBeforeRest: null,
     failing: 0,
     steps: 1,
     stepMs: 1,
@@ -219,6 +224,7 @@ function calm({ parts, surveys }: TaskCosts, transcoders: number): Scenario {
     jobs: [job],
     protocols: Array.from({ length: transcoders }, () => TASK_PROTOCOL),
     builds: Array.from({ length: transcoders }, () => OLD_BUILD),
+    slowness: Array.from({ length: transcoders }, () => 1),
     isRollout: false,
     duplicates: 1,
     posts: 1,

@@ -18,8 +18,12 @@ export interface JobShape {
   segments: number
   /** Tasks that a divided job is made by, each with so many segments and steps; 0 = one task makes it. */
   parts: number
-  /** Parts that survey the source before: 0 = the first attempt does it. */
+  /** Parts that survey the source before, in each round: 0 = the first attempt does it. */
   surveys: number
+  /** In the second round, so many parts try what follows from the first. */
+  rounds: 1 | 2
+  /** The rest begins behind so many chunks; null = behind the last one alone. */
+  chunksBeforeRest: number | null
   /** What the parts of the job stored does not fit together: the last attempt makes all of it. */
   unlike: boolean
   /** The part whose encode ends as `outcome` says; the others end well. */
@@ -40,6 +44,8 @@ export interface Scenario {
   protocols: number[]
   /** The build of each transcoder's ffmpeg. */
   builds: string[]
+  /** How many times as long each takes to encode. */
+  slowness: number[]
   /** A transcoder that starts again has a newer build. */
   isRollout: boolean
   faultsUntil: number
@@ -61,13 +67,16 @@ export interface Scenario {
   processFaults: { at: number; k: number; kind: 'kill' | 'freeze' | 'stop' }[]
 }
 
+/** The parts of all rounds of a survey: the first of the job. */
+export const surveyPartsOf = ({ surveys, rounds }: Pick<JobShape, 'surveys' | 'rounds'>): number => surveys * rounds
+
 const MINUTE = 60_000
 /** Of ffmpeg. */
 export const OLD_BUILD = 'old'
 export const NEW_BUILD = 'new'
 
-/** @param more a second sequence, for faults that were added later: the seeds keep what they stood for */
-export function scenarioOf(random: Random, more: Random): Scenario {
+/** @param more, late further sequences, for what was added later: the seeds keep what they stood for */
+export function scenarioOf(random: Random, more: Random, late: Random): Scenario {
   const level = (...choices: number[]): number => choices[random.whole(0, choices.length - 1)]!
   const faultsUntil = random.whole(1, 12) * MINUTE
   const protocols = Array.from({ length: random.whole(1, 3) }, () =>
@@ -77,13 +86,20 @@ export function scenarioOf(random: Random, more: Random): Scenario {
   if (!protocols.includes(TASK_PROTOCOL)) protocols.push(TASK_PROTOCOL)
   const hang = more.chance(0.5) ? 0.3 : 0
   const poisoned = more.chance(0.15) ? poisonedJob(more) : {}
-  const divisions = more.chance(0.4) ? Array.from({ length: 4 }, () => division(more)) : []
+  // Some transcoders are slow, and a job has enough chunks to tell.
+  const isUneven = late.chance(0.3)
+  if (isUneven) while (protocols.length < 3) protocols.push(TASK_PROTOCOL)
+  const slowness = protocols.map(() => (isUneven && late.chance(0.5) ? late.whole(3, 30) : 1))
+  const drawn = more.chance(0.4) ? Array.from({ length: 4 }, () => division(more)) : []
+  const divisions = isUneven ? Array.from({ length: 4 }, () => ({ ...division(late), parts: late.whole(5, 9) })) : drawn
   const unlike = divisions.map(() => more.chance(0.2))
   const isRollout = divisions.length > 0 && more.chance(0.4)
   const builds = protocols.map(() => (isRollout && more.chance(0.3) ? NEW_BUILD : OLD_BUILD))
-  return {
+  const rounds = divisions.map((each) => (each.surveys > 0 && more.chance(0.5) ? secondRound(more, each) : each))
+  const scenario: Scenario = {
     protocols,
     builds,
+    slowness,
     isRollout,
     faultsUntil,
     loss: level(0, 0.02, 0.15),
@@ -97,7 +113,10 @@ export function scenarioOf(random: Random, more: Random): Scenario {
     storeFails: level(0, 0.02, 0.2),
     commitFails: level(0, 0, 0.1),
     jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)).map((job, n) =>
-      divided({ ...job, ...(n === 0 ? poisoned : {}), unlike: unlike[n] ?? false }, divisions[n]),
+      divided(
+        { ...job, ...(isUneven ? chunkWork(late) : {}), ...(n === 0 ? poisoned : {}), unlike: unlike[n] ?? false },
+        rounds[n],
+      ),
     ),
     processFaults: Array.from({ length: random.whole(0, 6) }, () => ({
       at: random.whole(0, faultsUntil),
@@ -105,6 +124,12 @@ export function scenarioOf(random: Random, more: Random): Scenario {
       kind: (['kill', 'freeze', 'freeze', 'stop'] as const)[random.whole(0, 3)]!,
     })),
   }
+  return { ...scenario, jobs: scenario.jobs.map((job) => withLateRest(late, job)) }
+}
+
+/** In some divided jobs. */
+function withLateRest(random: Random, job: JobShape): JobShape {
+  return job.parts > 0 && random.chance(0.3) ? { ...job, chunksBeforeRest: random.whole(1, job.parts - 1) } : job
 }
 
 function jobOf(random: Random, faultsUntil: number): JobShape {
@@ -125,21 +150,33 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     poison: null,
     parts: 0,
     surveys: 0,
+    rounds: 1,
     unlike: false,
+    chunksBeforeRest: null,
     failing: 0,
   }
 }
 
-type Division = Pick<JobShape, 'parts' | 'surveys' | 'failing'>
+type Division = Pick<JobShape, 'parts' | 'surveys' | 'rounds' | 'failing'>
 
 function division(random: Random): Division {
   const parts = random.chance(0.2) ? 0 : random.whole(2, 6)
   const surveys = parts > 0 && random.chance(0.5) ? random.whole(2, 4) : 0
-  return { parts, surveys, failing: random.whole(0, Math.max(0, surveys + parts - 1)) }
+  return { parts, surveys, rounds: 1, failing: random.whole(0, Math.max(0, surveys + parts - 1)) }
+}
+
+/** Also one of its parts may fail. */
+function secondRound(random: Random, { parts, surveys }: Division): Division {
+  return { parts, surveys, rounds: 2, failing: random.whole(0, 2 * surveys + parts - 1) }
+}
+
+/** Long enough for some reports. */
+function chunkWork(random: Random): Pick<JobShape, 'steps' | 'stepMs'> {
+  return { steps: random.whole(3, 6), stepMs: random.whole(2000, 8000) }
 }
 
 /** Only a segmented job is divided. */
-function divided(job: JobShape, division: Division = { parts: 0, surveys: 0, failing: 0 }): JobShape {
+function divided(job: JobShape, division: Division = { parts: 0, surveys: 0, rounds: 1, failing: 0 }): JobShape {
   if (job.kind === 'plan' || division.parts === 0) return job
   return { ...job, ...division, playlists: Math.max(1, job.playlists) }
 }
@@ -177,6 +214,7 @@ export function repeated(random: Random): Scenario {
     jobs,
     protocols: [TASK_PROTOCOL, TASK_PROTOCOL],
     builds: [OLD_BUILD, OLD_BUILD],
+    slowness: [1, 1],
     isRollout: false,
     faultsUntil: 0,
     duplicates: 5,

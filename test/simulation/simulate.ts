@@ -18,6 +18,9 @@ export interface Run {
   /** Attempts that ran, and results, of all jobs. */
   attempts: number
   results: number
+  /** Second tasks at a part, and how many of them stored it. */
+  twins: number
+  won: number
 }
 
 export interface RunOptions {
@@ -27,6 +30,8 @@ export interface RunOptions {
   scenario?: Scenario
 }
 
+/** Of the third sequence of a seed. */
+const LATE = 0x74_69
 const SWEEP_MS = 60_000
 const READ_MS = 3000
 /** Polling interval of a job that no client watches closely. */
@@ -44,7 +49,7 @@ export async function simulate(seed: number, code: Code, options: RunOptions = {
   const clock = new Clock()
   const restore = takeGlobals(clock, random)
   try {
-    const scenario = options.scenario ?? scenarioOf(random, new Random(~seed))
+    const scenario = options.scenario ?? scenarioOf(random, new Random(~seed), new Random(seed ^ LATE))
     return await play(clock, random, code, scenario, options)
   } finally {
     restore()
@@ -53,7 +58,12 @@ export async function simulate(seed: number, code: Code, options: RunOptions = {
 
 async function play(clock: Clock, random: Random, code: Code, scenario: Scenario, options: RunOptions): Promise<Run> {
   const checker = new Checker(clock, options.trace ?? null)
-  const ledger = new Ledger(code, options.tape ?? null, (change) => checker.changed(change))
+  const ledger = new Ledger(
+    code,
+    options.tape ?? null,
+    (change) => checker.changed(change),
+    (twin) => checker.doubled(twin),
+  )
   checker.ledger = ledger
   checker.scenario = scenario
   checker.isCalm = scenario.crash === 0 && scenario.pause === 0
@@ -81,6 +91,8 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
     steps: clock.steps,
     jobs: ledger.jobs.size,
     attempts: checker.started,
+    twins: checker.twins,
+    won: checker.won,
     results: [...checker.results.values()].reduce((sum, n) => sum + n, 0),
   }
 

@@ -4,7 +4,7 @@ import type { TaskState } from '#contract/task/lifecycle.ts'
 import type { JobRow } from '../../worker/db/jobs.ts'
 import type { TaskRow } from '../../worker/db/tasks.ts'
 
-export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: string | null } & {
+export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan' | 'superseded'> & { plan: string | null } & {
   timeline: string
   starts_failed_total: number
   hurry_at: number | null
@@ -12,6 +12,10 @@ export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: st
 /** As much of a plan as the service reads. */
 export interface SimulatedPlan {
   engine: { build: string }
+  /** What the second round of a survey tries, from the records of the first; null = there is none, or it is over. */
+  tries: string | null
+  /** As in the plans of the product; missing = the parts begin by their numbers. */
+  division?: { sharedReading: { chunksBeforeRest: number } }
 }
 
 export interface Usage {
@@ -43,7 +47,15 @@ export const ENDED: readonly TaskState[] = ['completed', 'failed', 'cancelled']
 /** Of a new task. */
 export function created(now: number) {
   const losses = { lost: 0, excused: 0, furthest: null, evicted: 0, parts: 0, survey_parts: 0 }
-  const counts = { attempt: 0, ...losses, starts_failed: 0, starts_failed_total: 0, priority: 0, not_before: 0 }
+  const counts = {
+    attempt: 0,
+    ...losses,
+    starts_failed: 0,
+    starts_failed_total: 0,
+    twin: 0 as const,
+    priority: 0,
+    not_before: 0,
+  }
   const places = { slot: null, plan: null, lease_until: null, updated_at: now }
   const timeline = JSON.stringify([{ type: 'job.created', at: now }])
   return { state: 'queued' as TaskState, timeline, ...counts, ...places }

@@ -7,7 +7,7 @@ import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/pro
 import type { SimulatedPlan } from './tables.ts'
 import type { Program } from './program.ts'
 import { typeOf } from './storageModel.ts'
-import { jobOf, partId } from './taskNames.ts'
+import { jobOf, mainOf } from './taskNames.ts'
 import type { Service } from './workerModel.ts'
 
 export class TaskApi {
@@ -17,7 +17,6 @@ export class TaskApi {
     this.#service = service
   }
 
-  /** `part`: of a part. `surveyed`: how many parts have surveyed the source. `assemble`: how many are to be put together. */
   async task(program: Program, id: string, attempt: number, build: string): Promise<Told | null> {
     if (!(await this.#isFitting(program, id, attempt, build))) return null
     const result = await this.#service.apply(program, id, { type: 'started', attempt })
@@ -27,13 +26,12 @@ export class TaskApi {
     const task = await this.#service.code.tasks.findTask(program.env.DB, id)
     if (!task) return null
     const plan = await this.#service.code.tasks.findPlan(program.env.DB, task.main ?? id)
-    const surveys = task.survey_parts
-    const isSurveyed = task.parts > 0 && task.parts === surveys
+    const { part, surveyed, assemble } = this.#service.code.describeDivision(program.env, task)
     return {
-      part: task.part,
-      build: plan === null ? null : (JSON.parse(plan) as SimulatedPlan).engine.build,
-      surveyed: isSurveyed ? surveys : null,
-      assemble: task.parts > surveys ? { first: surveys, parts: task.parts - surveys } : null,
+      part: part?.index ?? null,
+      plan: plan === null ? null : (JSON.parse(plan) as SimulatedPlan),
+      surveyed: surveyed?.parts ?? null,
+      assemble: assemble === undefined ? null : { first: assemble.first ?? 0, parts: assemble.parts },
     }
   }
 
@@ -50,8 +48,13 @@ export class TaskApi {
     }
   }
 
-  async plan(program: Program, id: string, attempt: number, build: string, replaces: boolean): Promise<'ok' | null> {
-    const plan: SimulatedPlan = { engine: { build } }
+  async plan(
+    program: Program,
+    id: string,
+    attempt: number,
+    plan: SimulatedPlan,
+    replaces: boolean,
+  ): Promise<'ok' | null> {
     const { DB } = program.env
     if (
       (await this.#service.code.tasks.savePlan(
@@ -89,8 +92,9 @@ export class TaskApi {
     const part = await this.#service.code.tasks.findTask(program.env.DB, id)
     if (part?.attempt !== attempt || part.part === null) return null
     if (part.state === 'completed') return 'ok'
+    if (part.state !== 'running') return null
     if ((await this.#service.monitor(program, id).heartbeat(attempt, post)) !== 'continue') return null
-    await this.#service.code.partRecords.store(program.env, jobOf(id), part.part, attempt, record)
+    await this.#service.code.partRecords.store(program.env, jobOf(id), part.part, attempt, JSON.stringify(record))
     const result = await this.#service.apply(program, id, { type: 'delivered', attempt })
     const isCurrent = result.ok || result.refusal === 'same'
     const main = await this.#service.code.tasks.findTask(program.env.DB, part.main ?? id)
@@ -108,9 +112,9 @@ export class TaskApi {
   ): Promise<PartRecord | 'missing' | null> {
     const { env } = program
     if ((await this.#service.monitor(program, id).attemptState(attempt)) !== 'current') return null
-    const made = await this.#service.code.tasks.findTask(env.DB, partId(id, part))
-    if (made?.state !== 'completed') return 'missing'
-    const stored = await this.#service.code.partRecords.open(env, jobOf(id), part, made.attempt)
+    const made = await this.#service.code.parts.findStoredAttempt(env.DB, mainOf(id), part)
+    if (made === null) return 'missing'
+    const stored = await this.#service.code.partRecords.open(env, jobOf(id), part, made)
     return stored ? await stored.json<PartRecord>() : 'missing'
   }
 
@@ -192,9 +196,11 @@ export class TaskApi {
 /** What an attempt is told of its task. */
 export interface Told {
   part: number | null
-  /** Of the stored plan. */
-  build: string | null
+  /** As it is stored. */
+  plan: SimulatedPlan | null
+  /** How many parts have surveyed the source. */
   surveyed: number | null
+  /** How many are to be put together, behind those. */
   assemble: { first: number; parts: number } | null
 }
 
@@ -202,6 +208,8 @@ export interface Told {
 export interface PartRecord {
   part: number
   attempt: number
+  /** What the plan said that the second round tries. */
+  tries: string | null
   /** Segments of each media playlist. */
   segments: string[][]
   uploads: { id: string; path: string }[]

@@ -1,6 +1,6 @@
 // In charge of: the names of tasks, jobs and monitors in the simulation.
 // Not in charge of: their form (contract/taskId.ts).
-import { MAIN_TASK, parseTaskId, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId, taskIdOf } from '#contract/taskId.ts'
 
 /** A task's id is its job's backend id and a number. */
 export function jobOf(task: string): string {
@@ -14,6 +14,6 @@ export function monitorOf(task: string): string {
 }
 
 /** Of a job that any of its tasks names. */
-export function partId(task: string, part: number): string {
-  return taskIdOf(jobOf(task), partTaskNumber(part))
+export function mainOf(task: string): string {
+  return taskIdOf(jobOf(task), MAIN_TASK)
 }

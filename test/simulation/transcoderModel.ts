@@ -3,10 +3,12 @@
 // Not in charge of: media.
 import type { JobError } from '#contract/errors.ts'
 import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
-import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId, storedNumber } from '#contract/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
-import { NEW_BUILD, type JobShape } from './scenario.ts'
+import { NEW_BUILD, surveyPartsOf, type JobShape } from './scenario.ts'
+import { gainsOf } from './surveyRounds.ts'
+import type { SimulatedPlan } from './tables.ts'
 import { DONE, TaskApi, type PartRecord, type Told } from './taskApiModel.ts'
 import type { Service } from './workerModel.ts'
 import { FILE_BYTES, typeOf } from './storageModel.ts'
@@ -203,12 +205,14 @@ export class Transcoder {
     const build = this.#build
     const told = yield* this.#ask(run, life, (program) => this.#api.task(program, id, attempt, build))
     if (told.part !== null) service.checker.makes(id, build)
+    if (told.part !== null) service.checker.rounds.begins(id, attempt, told.plan)
     if (told.assemble !== null) return yield* this.#assemble(run, life, shape, told.assemble)
-    if (told.surveyed !== null) yield* this.#readSurvey(run, life, told.surveyed)
-    if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape, told)
+    const survey = yield* this.#readSurvey(run, life, told.surveyed ?? 0)
+    if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape, told, survey)
     const made = yield* this.#encode(run, life, workOf(shape, told.part))
     if (made === null) return
-    if (told.part !== null) return yield* this.#deliver(run, life, told.part, made)
+    if (told.part !== null)
+      return yield* this.#deliver(run, life, { part: told.part, tries: told.plan?.tries ?? null, ...made })
     run.ending = true
     if (shape.kind === 'plan') {
       yield* this.#ask(run, life, (program) => this.#api.estimate(program, id, attempt, DONE))
@@ -221,7 +225,7 @@ export class Transcoder {
   *#encode(run: Run, life: number, shape: JobShape): Process<Made | null> {
     const { id, attempt } = run
     const uploads: Made['uploads'] = []
-    const { number } = parseTaskId(id)
+    const number = storedNumber(parseTaskId(id).number)
     const directory = number === MAIN_TASK ? `${attempt}` : `${number}-${attempt}`
     if (shape.kind === 'transcode')
       for (let n = 0; n < shape.files; n++) {
@@ -233,7 +237,7 @@ export class Transcoder {
       }
     const segments: string[][] = Array.from({ length: shape.playlists }, () => [])
     for (let step = 1; step <= shape.steps; step++) {
-      yield* this.#wait(life, shape.stepMs)
+      yield* this.#wait(life, shape.stepMs * this.#service.scenario.slowness[this.k]!)
       this.#heed(run)
       if (this.#isPoisoned(shape, id, attempt, step)) throw new Killed()
       run.post = { ...run.post, transcoded: step / shape.steps, bytes_stored: Math.floor((900 * step) / shape.steps) }
@@ -252,30 +256,47 @@ export class Transcoder {
     return { segments, uploads }
   }
 
-  *#readSurvey(run: Run, life: number, parts: number): Process {
-    for (let part = 0; part < parts; part++) yield* this.#record(run, life, part)
+  *#readSurvey(run: Run, life: number, parts: number): Process<(PartRecord | null)[]> {
+    const records: (PartRecord | null)[] = []
+    for (let part = 0; part < parts; part++) records.push(yield* this.#record(run, life, part))
+    if (parts > 0) this.#service.checker.rounds.read(run.id, run.attempt, records)
+    return records
   }
 
-  *#divide(run: Run, life: number, { stepMs, parts, surveys }: JobShape, told: Told): Process {
+  /** First into the parts of a survey, if there is one, behind its first round into those of the second, then into chunks. */
+  *#divide(
+    run: Run,
+    life: number,
+    shape: JobShape,
+    { plan: stored, surveyed }: Told,
+    records: (PartRecord | null)[],
+  ): Process {
     const { id, attempt } = run
-    const build = this.#build
-    const survey = told.surveyed === null && surveys > 0
-    yield* this.#wait(life, stepMs)
+    const all = surveyPartsOf(shape)
+    const isSurvey = (surveyed ?? 0) < all
+    yield* this.#wait(life, shape.stepMs)
     this.#heed(run)
-    // A plan for another build is of no use here.
-    const replaces = told.surveyed !== null || (told.build !== null && told.build !== build)
-    yield* this.#ask(run, life, (program) => this.#api.plan(program, id, attempt, build, replaces))
+    // A plan for another build is of no use here, but what surveyed parts made stays of theirs.
+    const replaces = surveyed !== null || (stored !== null && stored.engine.build !== this.#build)
+    const build = surveyed === null || stored === null ? this.#build : stored.engine.build
+    const { chunksBeforeRest } = shape
+    const plan: SimulatedPlan = {
+      engine: { build },
+      tries: isSurvey && surveyed !== null ? gainsOf(records) : null,
+      ...(chunksBeforeRest === null ? {} : { division: { sharedReading: { chunksBeforeRest } } }),
+    }
+    yield* this.#ask(run, life, (program) => this.#api.plan(program, id, attempt, plan, replaces))
     run.ending = true
-    const division = { survey, parts: survey ? surveys : surveys + parts }
+    const division = { survey: isSurvey, parts: isSurvey ? (surveyed ?? 0) + shape.surveys : all + shape.parts }
     yield* this.#ask(run, life, (program) => this.#api.divide(program, id, attempt, division))
   }
 
-  *#deliver(run: Run, life: number, part: number, made: Made): Process {
+  *#deliver(run: Run, life: number, made: Omit<PartRecord, 'attempt'>): Process {
     const { id, attempt } = run
-    const { surveys } = this.#service.scenario.jobs[this.#service.ledger.find(id).job - 1]!
-    if (part === surveys + REST) yield* this.#requireLastChunk(run, life, surveys + LAST_CHUNK)
+    const surveys = surveyPartsOf(this.#service.scenario.jobs[this.#service.ledger.find(id).job - 1]!)
+    if (made.part === surveys + REST) yield* this.#requireLastChunk(run, life, surveys + LAST_CHUNK)
     run.ending = true
-    const record = { part, attempt, ...made }
+    const record = { ...made, attempt }
     yield* this.#ask(run, life, (program) => this.#api.deliver(program, id, attempt, record, DONE))
   }
 
@@ -389,10 +410,11 @@ export class Transcoder {
 /** What one part makes of its job: the rest makes the files, a chunk the segments, one of the survey nothing. */
 function workOf(shape: JobShape, part: number | null): JobShape {
   if (part === null) return shape
+  const surveys = surveyPartsOf(shape)
   return {
     ...shape,
-    ...(part === shape.surveys + REST ? { playlists: 0 } : { files: 0 }),
-    ...(part < shape.surveys ? { playlists: 0 } : {}),
+    ...(part === surveys + REST ? { playlists: 0 } : { files: 0 }),
+    ...(part < surveys ? { playlists: 0 } : {}),
     ...(part === shape.failing ? {} : { outcome: 'well', poison: null }),
   }
 }

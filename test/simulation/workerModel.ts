@@ -285,7 +285,9 @@ export class Service {
     for (const { id } of orphans) await this.code.transition(env, id, { type: 'claim' }, { slot: 0 })
     // Nor had it read that the part which this one needs is not stored.
     const held = this.ledger.parts.heldBack()
-    if (held !== undefined) await this.code.transition(env, held, { type: 'claim' }, { slot: 0 })
+    const early = held === undefined ? null : await this.code.transition(env, held, { type: 'claim' }, { slot: 0 })
+    // That one was stored meanwhile.
+    if (early?.ok === true) this.send({ task: early.task.id, attempt: early.next.attempt })
     await this.code.endParts(env, orphans, this.code.apply)
     for (const task of await this.code.tasks.listUnattendedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
       if (task.state !== 'starting') await this.monitor(program, task.id).ensureAlarm()

@@ -24,20 +24,18 @@ const AUDIO_RUN_OUT_SECONDS = 2
 
 interface Part {
   plan: Plan
-  media: MediaInfo
   /** The time in the source at which the outputs begin. */
   startSeconds: number
 }
 
-/** Tells the readers of the source what to expect; they are told nothing where no index says it. */
-export async function expectPart(
-  loopback: Pick<LoopbackServer, 'open' | 'readRange' | 'expect' | 'skip'>,
+/** Tells the readers of the source what to expect; they are told nothing where no index (`tracks`) says it. */
+export function expectPart(
+  loopback: Pick<LoopbackServer, 'expect' | 'skip'>,
   part: Part,
-  signal: AbortSignal,
-): Promise<void> {
-  const { plan, media } = part
+  tracks: readonly TrackPlaces[] | null,
+): void {
+  const { plan } = part
   if (plan.part === undefined) return
-  const tracks = await readTracks(loopback, media, signal)
   const expected = tracks === null || plan.part.kind === 'rest' ? null : ofChunk(tracks, part)
   loopback.expect(expected === null ? null : new ExpectedBytes(expected))
   const skipped = tracks !== null && skipsVideo(plan) ? videoBytes(tracks) : []
@@ -65,12 +63,14 @@ export async function expectAudio(
   if (skipped.length > 0) loopback.skip(new SkippedBytes(skipped))
 }
 
-/** The rest reads nothing but audio and text. */
+/** The rest reads nothing but audio and text: it makes nothing of frames, and reads no captions in them. */
 export function skipsVideo({ part, packaging, extracts }: Plan): boolean {
-  return part?.kind === 'rest' && packaging?.textTracks !== true && packaging?.thumbnails == null && extracts == null
+  if (part?.kind !== 'rest') return false
+  return packaging?.textTracks !== true && packaging?.thumbnails == null && extracts?.frames == null
 }
 
-async function readTracks(
+/** null = the source has no such index, or says more than it. */
+export async function readTracks(
   loopback: Pick<LoopbackServer, 'open' | 'readRange'>,
   { formats }: MediaInfo,
   signal: AbortSignal,

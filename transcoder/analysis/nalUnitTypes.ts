@@ -8,11 +8,25 @@ interface NalUnitTypes {
   idr: readonly number[]
   /** Sequence parameter sets. */
   parameters: number
+  /** SEI messages, which say where decoding can begin; null = other types of slices do. */
+  recovery: number | null
 }
 
 export const NAL_UNIT_TYPES: Readonly<Record<'h264' | 'hevc', NalUnitTypes>> = {
-  h264: { typeOf: (header) => header & 31, isSlice: (type) => type >= 1 && type <= 5, idr: [5], parameters: 7 },
-  hevc: { typeOf: (header) => (header >> 1) & 63, isSlice: (type) => type < 32, idr: [19, 20], parameters: 33 },
+  h264: {
+    typeOf: (header) => header & 31,
+    isSlice: (type) => type >= 1 && type <= 5,
+    idr: [5],
+    parameters: 7,
+    recovery: 6,
+  },
+  hevc: {
+    typeOf: (header) => (header >> 1) & 63,
+    isSlice: (type) => type < 32,
+    idr: [19, 20],
+    parameters: 33,
+    recovery: null,
+  },
 }
 
 /** A day at 50 frames per second. The lists of more frames would fill the memory: their source is not copied. */

@@ -9,27 +9,26 @@ const PROBED_BYTES = 5 * 1024 * 1024
 /** Less is read: a request more costs as much. */
 const LEAST_BYTES = 256 * 1024
 
-/** Ascending ranges that hold pictures alone, no byte of another track, and that are worth a gap. */
-export function videoBytes(tracks: readonly TrackPlaces[]): ByteRange[] {
+/** Ascending ranges that hold pictures alone, no byte of another track, and that are worth a gap: `least` bytes. */
+export function videoBytes(tracks: readonly TrackPlaces[], least = LEAST_BYTES): ByteRange[] {
   const isPicture = ({ handler }: TrackPlaces): boolean => PICTURE_HANDLERS.has(handler)
   const others = inOrder(tracks.filter((track) => !isPicture(track)))
   const ranges: ByteRange[] = []
+  const add = (first: number, last: number): void => {
+    if (last - first + 1 >= least) ranges.push({ first, last })
+  }
   let other = 0
   for (const { first, last } of joined(inOrder(tracks.filter(isPicture)))) {
     let from = Math.max(first, PROBED_BYTES)
     while (other < others.length && others[other]!.last < from) other += 1
     // A damaged index may say that tracks overlap.
     for (let at = other; at < others.length && others[at]!.first <= last; at += 1) {
-      add(ranges, from, others[at]!.first - 1)
+      add(from, others[at]!.first - 1)
       from = Math.max(from, others[at]!.last + 1)
     }
-    add(ranges, from, last)
+    add(from, last)
   }
   return ranges
-}
-
-function add(ranges: ByteRange[], first: number, last: number): void {
-  if (last - first + 1 >= LEAST_BYTES) ranges.push({ first, last })
 }
 
 function inOrder(tracks: readonly TrackPlaces[]): ByteRange[] {

@@ -4,6 +4,7 @@
 import { FormatError } from '../formats/formatError.ts'
 import { boxType, viewOf } from '../formats/mp4/boxReader.ts'
 import { readSampleList, type SampleList } from '../formats/mp4/sampleList.ts'
+import { recoveryFrames } from '../formats/recoveryPoint.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { MAX_FRAMES, MAX_PARAMETER_SETS, NAL_UNIT_TYPES } from './nalUnitTypes.ts'
@@ -17,6 +18,8 @@ const MAX_INDEX_BYTES = 96 * 1024 * 1024
 /** Enough for the parameter sets and messages before a picture. Each further unit is read by itself. */
 const HEAD_BYTES = 4096
 const MAX_UNITS = 1000
+/** Of one unit of messages. */
+const MAX_SEI_BYTES = 1024
 /** With more key frames and fewer bytes between them, reading the whole file takes fewer requests and not much longer. */
 const MANY_KEY_FRAMES = 100
 const LEAST_BYTES_PER_KEY_FRAME = 128 * 1024
@@ -121,13 +124,28 @@ async function surveyOf(
   }
 }
 
+/**
+ * After how many frames those of a decoder that begins with this key frame are exact: 0 = at once, an IDR picture; null =
+ * not known. With open GOPs it is null, too: frames before the key frame are shown damaged.
+ */
+export async function framesUntilExact(
+  source: Source,
+  samples: SampleList,
+  frame: number,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const found = await readUnits(source, samples, frame, signal)
+  if (found === null) return null
+  return found.isIdr ? 0 : found.recovery === 0 ? null : found.recovery
+}
+
 /** The NAL units of a sample up to its first slice. null = they are damaged. */
 async function readUnits(
   source: Source,
   { codec, nalLengthBytes, positions, sizes }: SampleList,
   frame: number,
   signal: AbortSignal,
-): Promise<{ isIdr: boolean; parameterSets: string } | null> {
+): Promise<{ isIdr: boolean; parameterSets: string; recovery: number | null } | null> {
   const types = NAL_UNIT_TYPES[codec]
   const [position, size] = [positions[frame]!, sizes[frame]!]
   let [from, bytes] = [0, await source.readRange(position, Math.min(size, HEAD_BYTES), signal)]
@@ -140,15 +158,19 @@ async function readUnits(
     return bytes.subarray(first - from, first - from + count)
   }
   let parameterSets = ''
+  let recovery: number | null = null
   for (let [next, unit] = [0, 0]; next + nalLengthBytes < size && unit < MAX_UNITS; unit++) {
     const header = await at(next, nalLengthBytes + 1)
     if (header.length <= nalLengthBytes) return null
     const length = header.subarray(0, nalLengthBytes).reduce((value, byte) => value * 256 + byte, 0)
     if (length === 0 || next + nalLengthBytes + length > size) return null
     const type = types.typeOf(header[nalLengthBytes]!)
-    if (types.isSlice(type)) return { isIdr: types.idr.includes(type), parameterSets }
+    if (types.isSlice(type)) return { isIdr: types.idr.includes(type), parameterSets, recovery }
     if (type === types.parameters)
       parameterSets += `${Buffer.from(await at(next + nalLengthBytes, length)).toString('base64')} `
+    // Behind the header of one byte that units of H.264 have.
+    if (type === types.recovery)
+      recovery ??= recoveryFrames(await at(next + nalLengthBytes + 1, Math.min(length - 1, MAX_SEI_BYTES)))
     next += nalLengthBytes + length
   }
   return null

@@ -84,7 +84,8 @@ export class TransportSearch {
 
   /** False if a look at a few places shows that the time stamps jump back. They may jump all the same. */
   async runsOn(): Promise<boolean> {
-    let last = this.#start
+    // Frames are decoded before they are shown: the first ones before the video begins.
+    let last = this.#start - NEAR_SECONDS
     for (let place = 1; place < LOOKS; place += 1) {
       const unit = await this.#unitBehind(Math.floor((this.#size * place) / LOOKS), this.#size)
       if (unit === null) continue

@@ -57,7 +57,7 @@ const damage = z.object({
 const common = {
   version: z.literal(1),
   streams: z.array(recordedStreamSchema),
-  /** What the commit has to complete: audio files, the poster, very large segments. */
+  /** What the commit has to complete: audio files, stills, the poster, very large segments. */
   objects: z.array(finishedObjectSchema),
   /** Times are those of the outputs. */
   damage,
@@ -77,6 +77,8 @@ const chunkRecordSchema = z.object({
   ...common,
   /** Of a source without an index: the bytes of it that were read in one piece, and the format of its pictures. */
   read: z.optional(z.object({ first: count, end: count, format: z.string() })),
+  /** What the chunk left for the rest (leftBytes.ts); missing = nothing. */
+  left: z.optional(z.object({ name: z.string(), bytes: count, sha256: z.string() })),
 })
 export type ChunkRecord = z.infer<typeof chunkRecordSchema>
 

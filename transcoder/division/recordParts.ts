@@ -24,8 +24,9 @@ export interface PartFacts {
 }
 
 export interface RestFacts extends PartFacts {
-  /** The audio files, and how long each is; null = not known. */
+  /** The audio files, then stills, preview and waveform. */
   files: readonly FinishedObject[]
+  /** Of the audio files; null = not known. */
   audioFileSeconds: readonly (number | null)[]
   /** Of the source; null = not known. */
   sourceBytes: number | null
@@ -36,13 +37,14 @@ export async function chunkRecordOf(
   segmenter: Segmenter,
   whole: Plan,
   chunk: number,
-  { read, ...facts }: PartFacts & Pick<ChunkRecord, 'read'>,
+  { read, left, ...facts }: PartFacts & Pick<ChunkRecord, 'read' | 'left'>,
 ): Promise<ChunkRecord> {
   const packaging = packagingOf(whole)
   return {
     kind: 'chunk',
     chunk,
     ...(read === undefined ? {} : { read }),
+    ...(left === undefined ? {} : { left }),
     ...common(packaging, segmenter.streams, facts),
     objects: await segmenter.finish(),
   }

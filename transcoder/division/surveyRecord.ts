@@ -1,12 +1,21 @@
 // In charge of: the record of a part that surveys the source of a divided job.
 // Not in charge of: making it (pipeline/division/surveyPart.ts), what follows from it (analysis/rate/surveyRates.ts).
 import * as z from 'zod/mini'
+import { MAX_AMOUNT } from '#contract/task/reportSchemas.ts'
 import { TaskError } from '#contract/taskError.ts'
 
-const amount = z.number().check(z.gte(0))
+const amount = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
 
 const whole = amount.check(z.int())
-const levels = z.object({ steps: z.array(whole), blocks: z.array(whole), truePeakDb: z.nullable(z.number()) })
+/** Of a hundredth LU: the loudest sample that a float can have is below it, and its power is still a number. */
+const step = z.number().check(z.int(), z.gte(0), z.lte(100_000))
+const levels = z
+  .object({
+    steps: z.array(step),
+    blocks: z.array(whole),
+    truePeakDb: z.nullable(z.number().check(z.gte(-1000), z.lte(1000))),
+  })
+  .check(z.refine(({ steps, blocks }) => steps.length === blocks.length))
 
 const surveyRecordSchema = z.object({
   kind: z.literal('survey'),
@@ -20,9 +29,24 @@ const surveyRecordSchema = z.object({
 })
 export type SurveyRecord = z.infer<typeof surveyRecordSchema>
 
+/** What a part of one round was asked for. A record of the other round would be added up as if it were of this one. */
+export interface AskedSurvey {
+  /** Renditions of which each sample tells the bits; 0 = no samples. */
+  targets: number
+  /** Mixes that were measured, or gains that were tried; null = that is known already. */
+  levels: number | null
+}
+
 /** Throws internal. */
-export function decodeSurveyRecord(record: unknown): SurveyRecord {
+export function decodeSurveyRecord(record: unknown, { targets, levels: asked }: AskedSurvey): SurveyRecord {
   const parsed = surveyRecordSchema.safeParse(record)
-  if (parsed.success) return parsed.data
-  throw new TaskError('internal', 'The record of a part that surveyed the source cannot be read.')
+  if (!parsed.success) throw new TaskError('internal', 'The record of a part that surveyed the source cannot be read.')
+  const { samples, loudness = [] } = parsed.data
+  const hasOther = ({ factors, bits }: { factors: number[]; bits: number[] }) =>
+    factors.length !== targets || bits.length !== targets
+  if ((targets === 0 && samples.length > 0) || samples.some(hasOther))
+    throw new TaskError('internal', `The samples of a part are not those of ${targets} renditions.`)
+  if (asked !== null && loudness.length !== asked)
+    throw new TaskError('internal', `A part measured the loudness ${loudness.length} times instead of ${asked}.`)
+  return parsed.data
 }

@@ -1,6 +1,7 @@
-// In charge of: what parts of a divided job encode for the attempt that copies it into the outputs: storing it in the
-// service's own store, and reading it there.
-// Not in charge of: which streams these are (plan/division/copyPlan.ts), removing them (the service).
+// In charge of: what attempts at a divided job leave for others in the service's own store: what parts encode for the attempt
+// that copies it into the outputs, and what chunks need of the attempt that divided the job. Storing it, and reading it there.
+// Not in charge of: which streams these are (plan/division/copyPlan.ts), subtitles (pipeline/division/drawnSubtitles.ts),
+// removing them (the service).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -62,7 +63,7 @@ export async function* readWorkObjects(
     next = fetched(index + 1)
     hash.update(piece)
     if (piece.length !== bytes || (isLast && hash.digest('hex') !== object.sha256))
-      throw new TaskError('internal', `What a part of the job stored has changed: ${object.name}.`)
+      throw new TaskError('internal', `What an earlier attempt at the job stored has changed: ${object.name}.`)
     if (isLast) hash = createHash('sha256')
     yield piece
   }

@@ -10,6 +10,7 @@ import { assembleJob } from './division/assembleJob.ts'
 import { divideSurveyed } from './division/divideSurveyed.ts'
 import { makePart } from './division/makePart.ts'
 import { partsOfJob } from './division/divideJob.ts'
+import { withStoredSubtitles } from './division/drawnSubtitles.ts'
 import type { AttemptResult } from './reportResult.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { LOG_MS } from './reportFailure.ts'
@@ -92,10 +93,13 @@ async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media' | 'd
   const followed = storedPlanFor(attempt, task)
   if (followed === null) {
     const made = await surveyAndPlan(open)
-    return { ...made, plan: await storePlan(attempt, made.plan, hasStoredPlan(task)) }
+    const plan = await withStoredSubtitles(open, made)
+    return { ...made, plan: await storePlan(attempt, plan, hasStoredPlan(task)) }
   }
   const divided = await dividedAfterAll(open, followed)
-  return followPlan(open, divided === null ? followed : await storePlan(attempt, divided, true))
+  if (divided === null) return followPlan(open, followed)
+  const made = await followPlan(open, divided)
+  return { ...made, plan: await storePlan(attempt, await withStoredSubtitles(open, made), true) }
 }
 
 /** What surveyAndPlan finds, if there is a plan. */

@@ -3,6 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Attempt } from '../attempt.ts'
 import type { BitmapTrack, MediaInfo } from '../plan/model/mediaInfo.ts'
+import { secondsBeforePart, secondsOfPart } from '../plan/model/partFrames.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { drawnBitmaps } from '../plan/streams/bitmapBurnIn.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
@@ -15,11 +16,13 @@ import {
   type ShownPart,
 } from '../source/bitmapTrack.ts'
 
+const SPARE_SECONDS = 5
+
 export class DrawnBitmaps {
   readonly #attempt: Attempt
   readonly #packets: BitmapPackets
 
-  private constructor(attempt: Attempt, packets: BitmapPackets) {
+  constructor(attempt: Attempt, packets: BitmapPackets) {
     this.#attempt = attempt
     this.#packets = packets
   }
@@ -32,16 +35,24 @@ export class DrawnBitmaps {
     return new DrawnBitmaps(attempt, packets)
   }
 
+  get file(): string {
+    return this.#packets.file
+  }
+
   /** `used`: the source with the cut. */
   measure(spec: JobSpec, used: MediaInfo): Promise<BitmapTrack> {
     return measureBitmapTrack(this.#packets, shownPart(spec, used), this.#attempt.controller.signal)
   }
 
-  /** The movie of the images; null = nothing is drawn. */
+  /** The movie of the images that the plan's task draws; null = nothing is drawn. */
   async writeMovie(plan: Plan, spec: JobSpec, used: MediaInfo): Promise<string | null> {
     const { workspace, controller } = this.#attempt
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
-    return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal)
+    return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
+      from: secondsBeforePart(plan),
+      // More than is encoded behind a chunk.
+      to: secondsBeforePart(plan) + (secondsOfPart(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
+    })
   }
 }
 

@@ -12,7 +12,9 @@ import { tx3gFile } from '../formats/mp4/tx3gFile.ts'
 import { tx3gTracks } from '../plan/argv/captionInputs.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { carrierRates } from '../plan/argv/captionCarriers.ts'
+import { chunkRange } from '../plan/argv/chunkArgs.ts'
 import { encodedVideo } from '../plan/argv/ffmpegArgs.ts'
+import { runOutFrames } from '../plan/division/chunkBuffer.ts'
 import { embedCaptions } from '../plan/streams/embeddedCaptions.ts'
 import { placeCues } from '../plan/streams/placeCues.ts'
 import type { Workspace } from '../workspace.ts'
@@ -63,7 +65,8 @@ export async function writeCaptionCarriers(
   for (const [index, rate] of carrierRates(videos).entries()) {
     const fields = pieces ?? embedCaptions(spec, files, { cut: plan.cut, duration: plan.durationSeconds }).fields
     const path = join(workspace.root, `carrier_${index}.m2v`)
-    await writeFile(path, batches(captionFrames(fields, rate)))
+    const range = chunkRange(plan, rate, runOutFrames(plan, rate)) ?? undefined
+    await writeFile(path, batches(captionFrames(fields, rate, range)))
     paths.push(path)
   }
   return paths

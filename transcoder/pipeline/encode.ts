@@ -16,6 +16,7 @@ import { explainExit } from '../ffmpeg/exit.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
 import { logoPath } from '../source/logoImage.ts'
+import { SilentReading } from './silentReading.ts'
 import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
@@ -285,6 +286,7 @@ function spawnFfmpeg(
     burnIn,
     bitmaps,
     carriers,
+    carrierClock: engine.features.captionsAcrossRates ? 'input' : 'filter',
     threads: settings.threads,
     cores: settings.machine.vcpus,
   })
@@ -303,15 +305,8 @@ function spawnFfmpeg(
         }
       : [],
   )
-  // Without an index, all that is before a cut or a chunk is decoded first: nothing is encoded, but the source is read.
-  let served = -1
-  let hasOutput = plan.cut == null && plan.part === undefined
+  const silent = new SilentReading(plan, () => loopback.bytesServed)
   const seconds = secondsOfPart(plan)
-  const isSkipping = (): boolean => {
-    const before = served
-    served = loopback.bytesServed
-    return !hasOutput && served > before
-  }
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose: ENCODE,
@@ -325,7 +320,8 @@ function spawnFfmpeg(
     isBlocked: () =>
       segmentPipes?.isBlocked === true ||
       extractPipes?.isBlocked === true ||
-      (joined === null ? isSkipping() : joined.isStarving),
+      loopback.isWaiting ||
+      (joined === null ? silent.isReading() : joined.isStarving),
     onLine: (line) => {
       onLine?.(line)
       return damage.onLine(line)
@@ -333,7 +329,7 @@ function spawnFfmpeg(
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
-      hasOutput ||= report.outSeconds > 0
+      silent.onOutput(report.outSeconds)
       const fraction = seconds === null ? (joined?.fraction ?? loopback.readFraction) : report.outSeconds / seconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
       pollGrowth()

@@ -54,6 +54,7 @@ export interface OpenTask {
   /** null = the source has none, or the attempt makes a part of the job. */
   sourceCues: CueFindings | null
   logo: LogoImage | null
+  /** null = the job draws none, or the attempt makes a part of it: chunks have stored ones (division/drawnSubtitles.ts). */
   bitmaps: DrawnBitmaps | null
   captionFiles: CaptionFile[]
 }
@@ -79,7 +80,7 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
   const logo = spec.logo
     ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
     : null
-  const bitmaps = await DrawnBitmaps.open(attempt, spec, media)
+  const bitmaps = task.part === undefined ? await DrawnBitmaps.open(attempt, spec, media) : null
   const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
   return {
     attempt,

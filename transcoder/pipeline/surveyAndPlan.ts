@@ -30,8 +30,11 @@ import { applyCut, cutSource, seekOrigin } from '../plan/streams/cut.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
+import { withSharedReading } from './division/sharedReading.ts'
+import { writeCaptionCarriers } from './captionTracks.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
+import { storesSubtitles } from './division/drawnSubtitles.ts'
 
 export interface Surveyed {
   media: MediaInfo
@@ -88,7 +91,8 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLate
   if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
   const source = await open.attempt.loopback.version()
   const withSource = { ...planned, division: { ...planned.division, source } }
-  return { plan: await withSurveyOrRates(open, withSource, used, measuresLater), deadline }
+  const shared = await withSharedReading(open, withSource, used)
+  return { plan: await withSurveyOrRates(open, shared, used, measuresLater), deadline }
 }
 
 /** A job that did not ask for chunks says nothing, unless one attempt may not be enough for it: `risk`. */
@@ -97,8 +101,11 @@ function leftOut({ maxChunkSeconds }: OpenTask['spec'], plan: Plan, reason: stri
   return risk === null ? { ...plan, division: null } : withoutDivision(plan, `${reason}. ${risk}`)
 }
 
-/** What is found in the source only; null = nothing. */
-async function undividable({ attempt, spec, media }: OpenTask, plan: Plan): Promise<string | null> {
+/** What follows from neither the plan nor the job: the source, and what the service can do; null = nothing. */
+async function undividable({ attempt, task, spec, media }: OpenTask, plan: Plan): Promise<string | null> {
+  // During an upgrade.
+  if (storesSubtitles(plan) && task.accepts?.mainWork !== true)
+    return 'this version of the service cannot keep subtitles of the source for its parts'
   try {
     await requireChunkPlaces(attempt.loopback, encodedSegments(plan), { spec, media }, attempt.controller.signal)
     return null
@@ -137,10 +144,12 @@ async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo, me
 }
 
 /** How samples are encoded: as chunks are. */
-export function sampleOptions({ attempt, spec, media }: OpenTask): SampleOptions {
+export function sampleOptions({ attempt, spec, media, captionFiles }: OpenTask): SampleOptions {
   const { workspace, controller, settings, loopback } = attempt
   return {
     locate: (sample) => withChunkSeek(loopback, sample, { spec, media }, controller.signal),
+    // Their bytes are a part of the bitrate.
+    carriers: (sample) => writeCaptionCarriers(sample, { spec, files: captionFiles, ofPieces: null }, workspace),
     cwd: workspace.cwd,
     signal: controller.signal,
     threads: settings.threads,

@@ -4,7 +4,8 @@
 import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import type { Attempt } from '../attempt.ts'
 import { expectChunk } from '../analysis/chunkPlace.ts'
-import { expectPart, skipsVideo } from '../analysis/expectedBytes.ts'
+import { expectPart, readTracks, skipsVideo } from '../analysis/expectedBytes.ts'
+import { withKeyFrame } from '../analysis/keyFrameSeek.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
@@ -28,8 +29,10 @@ import { applyCut } from '../plan/streams/cut.ts'
 import { framesOffset, outputStartSeconds, soundOffset } from '../plan/streams/outputTiming.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
+import type { CollectedBytes } from '../source/collectedBytes.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { requireDiskSpace } from '../workspace.ts'
+import { shareReading } from './division/sharedReading.ts'
 import { writeBurnInFiles } from './burnIn/drawnCaptions.ts'
 import { writeCaptionCarriers, writeCaptionInputs } from './captionTracks.ts'
 import { encode, type EncodedFile } from './encode.ts'
@@ -56,6 +59,8 @@ export interface Transcoded {
   /** Found in the source by this run. */
   damage: DamageSummary
   late: Late[]
+  /** Of a chunk: what it read for the rest; null = nothing. */
+  collected: CollectedBytes | null
 }
 
 /** Of a part of a divided job. */
@@ -78,7 +83,7 @@ export async function transcode(
   const { loopback, settings, workspace, progress, log, controller } = attempt
   await requireOutputSpace(attempt, followed)
   const seekable = await isSeekable(open)
-  const plan = await planToRun(open, followed)
+  const { plan, collected } = await planToRun(open, followed, ofPart.whole ?? null)
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
   const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
@@ -95,7 +100,8 @@ export async function transcode(
   const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
   const startSeconds = outputStartSeconds(spec, used)
   loopback.stopCaching()
-  if (reading !== undefined) loopback.observe(reading.onReader)
+  const observer = reading ?? collected
+  if (observer !== null) loopback.observe(observer.onReader)
   progress.setPhase('transcoding')
   const timing = {
     cues,
@@ -159,18 +165,44 @@ export async function transcode(
   if (pieces !== null) segments?.takeText(pieces)
   const found = pieces?.damage ?? damage.summary()
   if (found.total > 0) log.warn('the source is damaged', { found: describeDamage(found) })
-  return { plan, used, startSeconds: timing.startSeconds, cues, encoded, segments, extractor, damage: found, late }
+  return {
+    plan,
+    used,
+    startSeconds: timing.startSeconds,
+    cues,
+    encoded,
+    segments,
+    extractor,
+    damage: found,
+    late,
+    collected,
+  }
+}
+
+interface PlanToRun {
+  plan: Plan
+  collected: CollectedBytes | null
 }
 
 /** A part is told which bytes of the source it will read, and where: what a transport stream has instead of an index is found here. */
-async function planToRun({ attempt, spec, media, joined }: OpenTask, plan: Plan): Promise<Plan> {
+async function planToRun(
+  { attempt, spec, media, joined }: OpenTask,
+  plan: Plan,
+  whole: Plan | null,
+): Promise<PlanToRun> {
   const { loopback, controller } = attempt
-  if (joined !== null || plan.part === undefined) return plan
+  if (joined !== null || plan.part === undefined) return { plan, collected: null }
   const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const startSeconds = outputStartSeconds(spec, used)
-  await expectPart(loopback, { plan, media, startSeconds }, controller.signal)
-  const located = await expectChunk(loopback, plan, { spec, media }, controller.signal)
-  return { ...located, videoOffsetSeconds: offsetOfPart(located, { spec, media }, attempt.engine.features) }
+  const tracks = await readTracks(loopback, media, controller.signal)
+  // Before much is expected: it reads the beginning of a frame.
+  const begun = await withKeyFrame(loopback, plan, { media, startSeconds }, controller.signal)
+  expectPart(loopback, { plan, startSeconds }, tracks)
+  const collected =
+    tracks === null || whole === null ? null : shareReading(attempt, { whole, part: plan.part, startSeconds }, tracks)
+  const located = await expectChunk(loopback, begun, { spec, media }, controller.signal)
+  const videoOffsetSeconds = offsetOfPart(located, { spec, media }, attempt.engine.features)
+  return { plan: { ...located, videoOffsetSeconds }, collected }
 }
 
 /**

@@ -15,12 +15,13 @@ import type { Cue } from '../formats/scte35/cueScan.ts'
 import type { CutEvent, Cutter } from './cutters/cutter.ts'
 import { RefragmentingCutter } from './cutters/refragmentingCutter.ts'
 import { constantRateChunk } from './cutters/constantRateChunk.ts'
-import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
+import { CmafVideoCutter, type BeforeChunk } from './cutters/cmafVideoCutter.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { TsCutter } from './cutters/tsCutter.ts'
 import { TailCutter } from './cutters/tailCutter.ts'
 import { bufferOf } from '../plan/division/chunkBuffer.ts'
+import { fragmentsBefore } from '../plan/division/fragmentsBefore.ts'
 import { MeteredCutter, type MeteredStream } from './cutters/meteredCutter.ts'
 import type { SegmentedStream } from './segmentedStream.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -263,7 +264,11 @@ export class Segmenter implements StoredSegments {
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
     const isChunk = this.#part?.kind === 'chunk'
     const before = this.#part?.kind === 'chunk' ? beforeChunk(rendition, this.#part.from) : FROM_THE_BEGINNING
-    const { cutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
+    const { cutter, describe } = this.#cutterFor(
+      rendition,
+      form,
+      isChunk ? this.#beforeChunk(rendition, before.frames) : null,
+    )
     try {
       await mkdir(scratch, { recursive: true })
       const buffer = isChunk && rendition.video !== null ? bufferOf(rendition.video) : null
@@ -303,17 +308,22 @@ export class Segmenter implements StoredSegments {
     }
   }
 
+  #beforeChunk({ video }: RenditionPlan, frames: number): BeforeChunk {
+    const plan = { part: this.#part ?? undefined, packaging: this.#packaging }
+    return { frames, fragments: video === null ? 0 : fragmentsBefore(plan, video) }
+  }
+
   #cutterFor(
     rendition: RenditionPlan,
     form: SegmentForm,
-    chunkStart: number | null,
+    before: BeforeChunk | null,
   ): {
     cutter: Cutter
     describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds'>
   } {
     // Audio is cut at the boundaries of the first video rendition.
     const cadence = cadenceFor(rendition.kind === 'video' ? rendition : leadingRendition(this.#packaging.renditions)!)
-    if (chunkStart !== null && form !== 'cmaf')
+    if (before !== null && form !== 'cmaf')
       throw new TaskError('internal', `A chunk of ${rendition.id} cannot have the form ${form}.`)
     if (form === 'ts') {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
@@ -328,7 +338,7 @@ export class Segmenter implements StoredSegments {
       }
     }
     const passesOn = form === 'cmaf' && rendition.kind === 'video'
-    const cutter = passesOn ? new CmafVideoCutter(cadence, chunkStart) : new RefragmentingCutter(cadence, form)
+    const cutter = passesOn ? new CmafVideoCutter(cadence, before) : new RefragmentingCutter(cadence, form)
     return {
       cutter,
       describe: () => ({

@@ -38,11 +38,24 @@ export interface ShownPart {
   seconds: number | null
 }
 
+/** Seconds of the outputs. */
+interface Stretch {
+  from: number
+  to: number
+}
+
+const ALL: Stretch = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+
 /** The packets of a track, in a file of the workspace. */
 export interface BitmapPackets {
   file: string
   codec: BitmapCodec
   stream: number
+}
+
+/** Where the packets of a track are kept. */
+export function bitmapPacketsFile({ out }: Pick<Workspace, 'out'>): string {
+  return join(out, 'subtitles.packets')
 }
 
 const formats: Record<BitmapCodec, { muxer: readonly string[]; open: () => Opened }> = {
@@ -72,7 +85,7 @@ export async function copyBitmapPackets(
   { index, codec }: BitmapStream,
   deepProbe: boolean,
 ): Promise<BitmapPackets> {
-  const file = join(workspace.out, 'subtitles.packets')
+  const file = bitmapPacketsFile(workspace)
   let served = -1
   const result = await runFfmpeg(
     engine,
@@ -154,7 +167,7 @@ export async function measureBitmapTrack(
 
 /**
  * The images as a movie: each from its time to that of the next, transparent in between. Memory holds one image, whatever
- * the length of the track.
+ * the length of the track. `drawnIn`: images that are not shown there are left out.
  */
 export async function writeBitmapMovie(
   packets: BitmapPackets,
@@ -162,11 +175,12 @@ export async function writeBitmapMovie(
   drawn: DrawnArea,
   workspace: Pick<Workspace, 'root'>,
   signal: AbortSignal,
+  drawnIn: Stretch = ALL,
 ): Promise<string> {
   const file = join(workspace.root, 'subtitles.mov')
   const movie = await open(file, 'w')
   try {
-    await writeImages(movie, packets, part, drawn, signal)
+    await writeImages(movie, packets, part, drawn, signal, drawnIn)
   } finally {
     await movie.close()
     await rm(packets.file, { force: true })
@@ -180,6 +194,7 @@ async function writeImages(
   part: ShownPart,
   drawn: DrawnArea,
   signal: AbortSignal,
+  { from, to }: Stretch,
 ): Promise<void> {
   const { width, height } = drawn.area
   const header = movieStart(0).length
@@ -198,6 +213,7 @@ async function writeImages(
     changes.push({ ticks, image })
   }
   for await (const shown of shownSubtitles(packets, part, signal)) {
+    if (shown.start >= to || (shown.end !== null && shown.end <= from)) continue
     const pixels = drawImages(drawn, shown.canvas, shown.images)
     showFrom(shown.start, await append(await rgbaPng(width, height, pixels)))
     if (shown.end !== null) showFrom(shown.end, blank)

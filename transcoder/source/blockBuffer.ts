@@ -1,15 +1,18 @@
-// In charge of: many small ranges of the source, requested before their time and kept in memory: one after the other, each
-// would wait for its answer.
+// In charge of: many ranges of the source, requested before their time and kept in memory: one after the other, each would
+// wait for its answer.
 // Not in charge of: which ranges these are (skippedBytes.ts), requests (sourceReader.ts).
 import { lastNotAfter } from './byteRanges.ts'
 import type { ByteRange } from './rangeResponse.ts'
 
-/** Bytes of a block. Every read of a store costs time and money, and a block may be read for one sample of it. */
-const BLOCK_BYTES = 256 * 1024
-/** Blocks that are requested before their time. */
-const BLOCKS_AHEAD = 8
+/**
+ * Bytes of the largest block. Every request costs time in all that it passes; where frames are small, nearly all of the
+ * source lies between the ranges that are skipped.
+ */
+const BLOCK_BYTES = 2 * 1024 * 1024
+/** What is requested before its time: so many blocks, as long as they have no more bytes, but at least one. */
+const AHEAD = { blocks: 8, bytes: 6 * 1024 * 1024 }
 /** Two tracks whose samples lie apart are read alternately. */
-const BLOCKS_KEPT = 32
+const KEPT = { blocks: 32, bytes: 16 * 1024 * 1024 }
 
 export class BlockBuffer {
   readonly #blocks: readonly ByteRange[]
@@ -29,13 +32,27 @@ export class BlockBuffer {
     const block = this.#blocks[index]
     if (block === undefined || block.last < at) return null
     const bytes = this.#hold(index)
-    for (let ahead = 1; ahead <= BLOCKS_AHEAD && index + ahead < this.#blocks.length; ahead += 1)
-      if (!this.#held.has(index + ahead)) void this.#hold(index + ahead)
+    for (const ahead of this.#behind(index)) if (!this.#held.has(ahead)) void this.#hold(ahead)
+    this.#forget()
+    return (await bytes).subarray(at - block.first)
+  }
+
+  *#behind(index: number): Generator<number> {
+    let bytes = 0
+    for (let ahead = index + 1; ahead <= Math.min(index + AHEAD.blocks, this.#blocks.length - 1); ahead += 1) {
+      bytes += lengthOf(this.#blocks[ahead]!)
+      if (bytes > AHEAD.bytes && ahead > index + 1) return
+      yield ahead
+    }
+  }
+
+  #forget(): void {
+    let bytes = [...this.#held.keys()].reduce((sum, index) => sum + lengthOf(this.#blocks[index]!), 0)
     for (const old of this.#held.keys()) {
-      if (this.#held.size <= BLOCKS_KEPT) break
+      if (this.#held.size <= KEPT.blocks && bytes <= KEPT.bytes) return
+      bytes -= lengthOf(this.#blocks[old]!)
       this.#held.delete(old)
     }
-    return (await bytes).subarray(at - block.first)
   }
 
   #hold(index: number): Promise<Uint8Array> {
@@ -48,8 +65,12 @@ export class BlockBuffer {
   }
 }
 
+function lengthOf({ first, last }: ByteRange): number {
+  return last - first + 1
+}
+
 function inBlocks({ first, last }: ByteRange): ByteRange[] {
-  return Array.from({ length: Math.ceil((last - first + 1) / BLOCK_BYTES) }, (_, block) => ({
+  return Array.from({ length: Math.ceil(lengthOf({ first, last }) / BLOCK_BYTES) }, (_, block) => ({
     first: first + block * BLOCK_BYTES,
     last: Math.min(last, first + (block + 1) * BLOCK_BYTES - 1),
   }))

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { ExpectedBytes } from './expectedBytes.ts'
+import type { SharedSource } from './sharedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
 import type { ByteRange } from './rangeResponse.ts'
 import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
@@ -128,8 +129,13 @@ export class LoopbackServer {
   }
 
   /** See SourceReader.skip. */
-  skip(bytes: SkippedBytes): void {
-    if (!this.#isCopied) this.#reader.skip(bytes)
+  skip(bytes: SkippedBytes, shared: SharedSource | null = null): void {
+    if (!this.#isCopied) this.#reader.skip(bytes, shared)
+  }
+
+  /** See SourceReader.isWaiting. */
+  get isWaiting(): boolean {
+    return this.#reader.isWaiting
   }
 
   /** The whole source, for use in this process. */

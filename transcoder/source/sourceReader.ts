@@ -22,6 +22,7 @@ import {
 } from './rangeResponse.ts'
 import { BlockBuffer } from './blockBuffer.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
+import { SharedBytes, type SharedSource } from './sharedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
 import { MinimumRate, type MinimumRateOptions } from './minimumRate.ts'
 import { ReadCache } from './readCache.ts'
@@ -79,6 +80,7 @@ const HEAD_BYTES = 16
 
 interface Skipping {
   bytes: SkippedBytes
+  shared: SharedBytes | null
   between: BlockBuffer
 }
 
@@ -203,7 +205,8 @@ export class SourceReader {
   /** Bytes `first` to `last`, inclusive; a source without ranges is always read from 0 to its end. */
   async *read(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = await this.open()
-    if (facts.ranges && range !== null) yield* this.#readRanges(facts, range, signal, this.#skipping)
+    if (facts.ranges && range !== null)
+      yield* this.#readRanges(facts, range, signal, { skipped: this.#skipping, firstBytes: this.#firstBytes })
     else yield* this.#readWhole(facts, signal)
   }
 
@@ -220,15 +223,26 @@ export class SourceReader {
     this.#expected = expected
   }
 
-  /** From now on readers get zeros for these bytes, and they are not requested. What lies between them is small, and many. */
-  skip(bytes: SkippedBytes): void {
-    this.#skipping = { bytes, between: new BlockBuffer(bytes.between, (range) => this.#readBlock(range)) }
+  /**
+   * From now on readers get zeros for these bytes, and they are not requested. What lies between them is read in blocks,
+   * except for what other parts of the job left.
+   */
+  skip(bytes: SkippedBytes, source: SharedSource | null = null): void {
+    const fetch = (range: ByteRange) => this.#readBlock(range)
+    const shared = source === null ? null : new SharedBytes(source, fetch)
+    this.#skipping = { bytes, shared, between: new BlockBuffer(bytes.between, fetch) }
+  }
+
+  /** Readers wait for another part of the job, not for the source. */
+  get isWaiting(): boolean {
+    return this.#skipping?.shared?.isWaiting === true
   }
 
   async #readBlock(range: ByteRange): Promise<Uint8Array> {
     const info = await this.open()
+    const whole = { skipped: null, firstBytes: this.#rangeBytes }
     const chunks: Uint8Array[] = []
-    for await (const chunk of this.#readRanges(info, range, this.#signal, null)) chunks.push(chunk)
+    for await (const chunk of this.#readRanges(info, range, this.#signal, whole)) chunks.push(chunk)
     return Buffer.concat(chunks)
   }
 
@@ -243,10 +257,10 @@ export class SourceReader {
     info: SourceInfo,
     range: ByteRange,
     signal: AbortSignal,
-    skipped: Skipping | null,
+    { skipped, firstBytes }: { skipped: Skipping | null; firstBytes: number },
   ): AsyncGenerator<Uint8Array> {
     let at = range.first
-    let size = this.#firstBytes
+    let size = firstBytes
     let unexpectedSize = UNEXPECTED_BYTES
     let hasReadExpected = false
     let waits = 0
@@ -263,12 +277,11 @@ export class SourceReader {
         range.last,
         (Math.floor(first / size) + 1) * size - 1,
         this.#expected?.lastFrom(first) ?? Number.POSITIVE_INFINITY,
-        (skipped?.bytes.nextFrom(first) ?? Number.POSITIVE_INFINITY) - 1,
+        nextSkipped(skipped, first) - 1,
       ),
     })
     const isExpected = (first: number): boolean => this.#expected === null || this.#expected.lastFrom(first) !== null
-    const isRead = (first: number): boolean =>
-      isExpected(first) && (skipped === null || skipped.bytes.nextFrom(first) > first)
+    const isRead = (first: number): boolean => isExpected(first) && nextSkipped(skipped, first) > first
     try {
       while (at <= range.last) {
         const seen = ahead?.first === at ? at : Math.min(this.#cache?.cachedUntil(at) ?? at, range.last + 1)
@@ -282,7 +295,10 @@ export class SourceReader {
           continue
         }
         const wanted = range.last - at + 1
-        const known = skipped?.bytes.zerosAt(at, wanted) ?? (await skipped?.between.read(at))?.subarray(0, wanted)
+        const known =
+          skipped?.bytes.zerosAt(at, wanted) ??
+          (await skipped?.shared?.read(at, wanted)) ??
+          (await skipped?.between.read(at))?.subarray(0, wanted)
         if (known !== undefined) {
           signal.throwIfAborted()
           at += known.length
@@ -446,6 +462,12 @@ export class SourceReader {
     }
     return this.#failure
   }
+}
+
+/** The first byte from here on that is not requested on its way; Infinity = there is none. */
+function nextSkipped(skipped: Skipping | null, at: number): number {
+  if (skipped === null) return Number.POSITIVE_INFINITY
+  return Math.min(skipped.bytes.nextFrom(at), skipped.shared?.nextFrom(at) ?? Number.POSITIVE_INFINITY)
 }
 
 function connectionError(error: unknown, elsewhere = false): TransientError {

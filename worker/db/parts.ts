@@ -13,9 +13,23 @@ export interface PartRef {
 
 /** Of a part: one that must be stored before it starts is not. */
 export const isHeldBack = (part: string) =>
-  `EXISTS (SELECT 1 FROM tasks AS divided JOIN tasks AS earlier ON earlier.main = divided.id
+  `EXISTS (SELECT 1 FROM tasks AS divided
          WHERE divided.id = ${part}.main AND ${part}.part = divided.survey_parts + ${REST}
-           AND earlier.part = divided.survey_parts + ${LAST_CHUNK} AND earlier.state <> 'completed')`
+           AND NOT EXISTS (SELECT 1 FROM tasks AS earlier WHERE earlier.main = divided.id
+             AND earlier.part = divided.survey_parts + ${LAST_CHUNK} AND earlier.state = 'completed'))`
+
+/** Of a part: the other task at it has stored it. */
+export const isSuperseded = (part: string) =>
+  `EXISTS (SELECT 1 FROM tasks AS winner WHERE winner.main = ${part}.main AND winner.part = ${part}.part
+         AND winner.id <> ${part}.id AND winner.state = 'completed')`
+
+/**
+ * The place of a part in the order in which parts begin: their numbers, except that of a rest which needs what chunks leave.
+ * It is behind so many chunks as the plan says.
+ */
+export const turnOf = (part: string) =>
+  `COALESCE((SELECT whole.survey_parts + json_extract(whole.plan, '$.division.sharedReading.chunksBeforeRest') + 0.5
+         FROM tasks AS whole WHERE whole.id = ${part}.main AND ${part}.part = whole.survey_parts + ${REST}), ${part}.part)`
 
 /** Of a main task: it has ended. Its parts have no more use, and none may start. */
 const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`
@@ -63,16 +77,18 @@ export function listOpenParts(db: D1Database, main: string): Promise<PartRef[]> 
   return all<PartRef>(
     db,
     `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
-       WHERE tasks.main = ?1 AND tasks.state IN ('queued', 'starting', 'running') ORDER BY tasks.part`,
+       WHERE tasks.main = ?1 AND tasks.state IN ('queued', 'starting', 'running') ORDER BY tasks.part, tasks.twin`,
     [main],
   )
 }
 
 /** Parts of which an attempt was started: they may have stored something. */
 export async function listBegunParts(db: D1Database, main: string): Promise<string[]> {
-  const rows = await all<{ id: string }>(db, `SELECT id FROM tasks WHERE main = ?1 AND attempt > 0 ORDER BY part`, [
-    main,
-  ])
+  const rows = await all<{ id: string }>(
+    db,
+    `SELECT id FROM tasks WHERE main = ?1 AND attempt > 0 ORDER BY part, twin`,
+    [main],
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -102,17 +118,37 @@ export async function findLastWork(db: D1Database, main: string, now: number): P
   return row?.at ?? now
 }
 
-/** The parts of a divided job in their order. */
+/** The parts of a divided job in their order: of each the task that stored it, or else the one that is furthest. */
 export async function listPartStates(db: D1Database, main: string): Promise<{ state: TaskState; attempt: number }[]> {
-  return all(db, `SELECT state, attempt FROM tasks WHERE main = ?1 ORDER BY part`, [main])
+  return all(
+    db,
+    `SELECT state, attempt FROM (SELECT state, attempt, part, ROW_NUMBER() OVER (
+         PARTITION BY part ORDER BY state = 'completed' DESC, state = 'running' DESC, twin) AS nth
+         FROM tasks WHERE main = ?1)
+       WHERE nth = 1 ORDER BY part`,
+    [main],
+  )
 }
+
+/** The attempt that stored a part; null = none has. */
+export async function findStoredAttempt(db: D1Database, main: string, part: number): Promise<number | null> {
+  const row = await first<{ attempt: number }>(
+    db,
+    `SELECT attempt FROM tasks WHERE main = ?1 AND part = ?2 AND state = 'completed'`,
+    [main, part],
+  )
+  return row?.attempt ?? null
+}
+
+/** For good, and no other task has stored the part. */
+const hasFailed = (part: string) => `(${part}.state = 'failed' AND NOT ${isSuperseded(part)})`
 
 /** What the states of its parts mean for a divided main task; null = the parts are not done yet. */
 export async function findEventOfParts(db: D1Database, main: string): Promise<TaskEvent | null> {
   const row = await first<{ attempt: number; parts: number; completed: number; failed: number; error: string | null }>(
     db,
-    `SELECT whole.attempt, whole.parts, SUM(tasks.state = 'completed') AS completed, SUM(tasks.state = 'failed') AS failed,
-         MAX(CASE WHEN tasks.state = 'failed' THEN json_extract(tasks.timeline, '$[#-1].error') END) AS error
+    `SELECT whole.attempt, whole.parts, COUNT(DISTINCT CASE WHEN tasks.state = 'completed' THEN tasks.part END) AS completed,
+         SUM(${hasFailed('tasks')}) AS failed, MAX(CASE WHEN ${hasFailed('tasks')} THEN json_extract(tasks.timeline, '$[#-1].error') END) AS error
        FROM tasks AS whole JOIN tasks ON tasks.main = whole.id
        WHERE whole.id = ?1 AND whole.state = 'divided' GROUP BY whole.id`,
     [main],
@@ -131,20 +167,24 @@ export function listSettledMains(db: D1Database, limit: number): Promise<PartRef
     db,
     `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
        WHERE tasks.state IN ('starting', 'running', 'divided', 'committing') AND tasks.state = 'divided'
-         AND (NOT EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.state <> 'completed')
-           OR EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.state = 'failed'))
+         AND (NOT EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.twin = 0
+             AND part.state <> 'completed' AND NOT ${isSuperseded('part')})
+           OR EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND ${hasFailed('part')}))
        LIMIT ?1`,
     [limit],
   )
 }
 
-/** Parts that outlived their main task: the request that ended it died before it ended them, or they were given back. */
+/**
+ * Parts that outlived their main task, or that another task has stored: the request that ended that died before it ended
+ * them, or they were given back.
+ */
 export function listOrphanedParts(db: D1Database, limit: number): Promise<PartRef[]> {
   // By name: completed parts are kept, and an index of all parts would read every one of them.
   const orphans = (index: string, states: string) =>
     `SELECT tasks.id, jobs.job_id FROM tasks INDEXED BY ${index} JOIN jobs ON jobs.id = tasks.job
        JOIN tasks AS whole ON whole.id = tasks.main
-       WHERE ${states} AND tasks.main IS NOT NULL AND ${hasEnded('whole')}`
+       WHERE ${states} AND tasks.main IS NOT NULL AND (${hasEnded('whole')} OR ${isSuperseded('tasks')})`
   return all<PartRef>(
     db,
     `${orphans('tasks_waiting', `tasks.state = 'queued'`)} UNION ALL

@@ -4,7 +4,7 @@
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
-import { isHeldBack } from './parts.ts'
+import { isHeldBack, isSuperseded, turnOf } from './parts.ts'
 import { all, first } from './statement.ts'
 
 export interface TaskRow extends TaskLifecycle {
@@ -42,7 +42,7 @@ const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
 const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.excused, tasks.furthest, tasks.evicted, tasks.starts_failed, tasks.slot, tasks.plan IS NOT NULL AS has_plan,
-  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, tasks.survey_parts, jobs.job_id, jobs.webhook`
+  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, tasks.survey_parts, tasks.twin, ${isSuperseded('tasks')} AS superseded, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
   return first<CountedTaskRow>(
@@ -69,7 +69,10 @@ export interface TaskChange {
   event: StoredEvent | null
 }
 
-/** The guarded UPDATE. Returns the row if it was changed, nothing if another writer was first. */
+/**
+ * The guarded UPDATE. Returns the row if it was changed, nothing if another writer was first. Of the two tasks at one part, one
+ * is completed.
+ */
 export function updateTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
   const { from, next } = change
   return db
@@ -78,6 +81,7 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
          starts_failed = ?13, starts_failed_total = starts_failed_total + (?13 > starts_failed),
          excused = ?14, furthest = ?15, evicted = ?16, parts = ?17, survey_parts = ?18, ${appendToTimeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
+         AND NOT (?2 = 'completed' AND ${isSuperseded('tasks')})
        RETURNING id`,
     )
     .bind(
@@ -115,7 +119,7 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
          AND NOT EXISTS (SELECT 1 FROM slots WHERE k = ?4 AND (task IS NOT NULL OR free_at > ?6))
          AND NOT EXISTS (SELECT 1 FROM slots WHERE task = ?1)
          AND (main IS NULL OR EXISTS (SELECT 1 FROM tasks AS whole WHERE whole.id = tasks.main AND whole.state = 'divided'))
-         AND NOT ${isHeldBack('tasks')}
+         AND NOT ${isHeldBack('tasks')} AND NOT ${isSuperseded('tasks')}
          AND (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
            < COALESCE((SELECT max_running FROM accounts WHERE accounts.account = tasks.account), 1000000)
        RETURNING id`,
@@ -275,7 +279,7 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<Known
 const HURRY_AFTER_MS = 12 * 3600_000
 
 /** Among the candidates of one account (listWaitingTasks). */
-const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remaining + 1 END, since, job, part`
+const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remaining + 1 END, since, job, turn`
 
 /**
  * Waiting tasks in the order in which they should start: by priority; then fair share by weight: an account's nth
@@ -283,8 +287,8 @@ const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remain
  * last start was longest ago, so that accounts take turns when there is a single slot; then the longest waiting time.
  *
  * Among an account's own tasks, those of divided jobs come first, of the job with the fewest unfinished parts, so that
- * what was begun ends before more is begun; its parts in their order, also one that was lost, but none before the part
- * that it needs. The start of a part is a start of its account.
+ * what was begun ends before more is begun; its parts in their turn (db/parts.ts), also one that was lost, but none before
+ * the part that it needs. The start of a part is a start of its account.
  *
  * Before parts come the tasks of jobs that hurry, because half of the time is over until the end that their client wants
  * (`hurry_at`). Among these, the longest waiting time decides, so that none is overtaken again and again. First of all is
@@ -298,20 +302,22 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
   return all<WaitingTask>(
     db,
     `WITH begun AS (
-         SELECT part.main, whole.updated_at AS since, SUM(part.state <> 'completed') AS unfinished,
+         SELECT part.main, whole.updated_at AS since,
+           whole.parts - COUNT(DISTINCT CASE WHEN part.state = 'completed' THEN part.part END) AS unfinished,
            MAX(CASE WHEN part.attempt > 0 THEN part.updated_at ELSE 0 END) AS served
          FROM tasks AS part JOIN tasks AS whole ON whole.id = part.main
          WHERE part.main IN (SELECT main FROM tasks INDEXED BY tasks_waiting WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
          GROUP BY part.main
        ), candidates AS (
-         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, tasks.part,
+         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, ${turnOf('tasks')} AS turn,
            COALESCE(tasks.hurry_at, COALESCE(begun.since, tasks.updated_at) + ${HURRY_AFTER_MS}) <= ?1 AS hurries,
            CASE WHEN tasks.parts > 0 THEN 0 ELSE COALESCE(begun.unfinished, ${MAX_JOB_PARTS + 1}) END AS remaining,
            MAX(CASE WHEN tasks.attempt > 0 AND tasks.parts = 0 THEN tasks.updated_at ELSE 0 END, COALESCE(begun.served, 0)) AS served
          FROM tasks LEFT JOIN begun ON begun.main = tasks.main
          WHERE tasks.state = 'queued' AND (tasks.main IS NULL OR begun.main IS NOT NULL) AND NOT ${isHeldBack('tasks')}
+           AND NOT ${isSuperseded('tasks')}
        ), waiting AS (
-         SELECT id, account, not_before, since,
+         SELECT id, account, not_before, since, turn,
            ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY ${ownOrder}) AS place,
            ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, ${ownOrder}) AS nth,
            MAX(served) OVER (PARTITION BY account) AS given_back
@@ -326,7 +332,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
        SELECT tasks.id, tasks.account, tasks.kind, tasks.main, tasks.part FROM waiting JOIN shares ON shares.account = waiting.account
          JOIN tasks ON tasks.id = waiting.id
        WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
-       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), since, tasks.job, tasks.part
+       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), since, tasks.job, turn
        LIMIT ?2`,
     [now, limit],
   )

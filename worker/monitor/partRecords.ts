@@ -6,9 +6,9 @@ function partRecordKey(jobId: string, index: number, attempt: number): string {
 }
 
 export const partRecords = {
-  async store(env: Env, jobId: string, index: number, attempt: number, record: object): Promise<void> {
+  async store(env: Env, jobId: string, index: number, attempt: number, json: string): Promise<void> {
     const metadata = { httpMetadata: { contentType: 'application/json' } }
-    await env.BUCKET.put(partRecordKey(jobId, index, attempt), JSON.stringify(record), metadata)
+    await env.BUCKET.put(partRecordKey(jobId, index, attempt), json, metadata)
   },
 
   async remove(env: Env, jobId: string, index: number, attempt: number): Promise<void> {

@@ -1,5 +1,6 @@
 // In charge of: the progress of a divided job, from the reports of its parts.
 // Not in charge of: that it never decreases (progressSnapshot.ts), the reports of one attempt (jobMonitor.ts).
+import { parseTaskId, partOf } from '#contract/taskId.ts'
 import { PARTS_SHARE, type ProgressPost } from '#contract/task/protocol.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
 import { listPartStates } from '../db/parts.ts'
@@ -17,22 +18,24 @@ interface Report extends ProgressPost {
 }
 
 export class PartsProgress {
-  readonly #reports = new Map<number, Report>()
+  /** By task: of a part and its twin, the one that is further counts. */
+  readonly #reports = new Map<string, Report>()
   /** Parts that had ended when this object was made; later ones report their end. */
   #completedBefore: ReadonlySet<number> | null = null
 
   /** Takes the report of one part, and returns that of the whole job. */
-  async update(db: D1Database, main: TaskRow, part: number, post: ProgressPost, now: number): Promise<ProgressPost> {
-    this.#reports.set(part, { ...post, at: now })
+  async update(db: D1Database, main: TaskRow, task: string, post: ProgressPost, now: number): Promise<ProgressPost> {
+    this.#reports.set(task, { ...post, at: now })
+    const furthest = this.#furthest()
     // Two reports at once may both read: they find the same.
     const completed = this.#completedBefore ?? (await completedParts(db, main.id))
     this.#completedBefore = completed
     const isSurvey = isSurveying(main)
     const first = isSurvey ? 0 : main.survey_parts
-    const reports = [...this.#reports].flatMap(([index, report]) => (index >= first ? [report] : []))
+    const reports = [...furthest].flatMap(([index, report]) => (index >= first ? [report] : []))
     const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-    const silent = [...completed].filter((index) => index >= first && !this.#reports.has(index)).length
+    const silent = [...completed].filter((index) => index >= first && !furthest.has(index)).length
     // Of the parts that are there now.
     const done = Math.min(1, (sum(reports.map((each) => each.transcoded)) + silent) / (main.parts - first))
     const surveyed = main.survey_parts > 0 ? SURVEY_SHARE : 0
@@ -51,6 +54,22 @@ export class PartsProgress {
       transfer_seconds: Math.max(0, ...reports.map((each) => each.transfer_seconds)),
       eta_seconds: share < FIRST_SHARE ? null : Math.max(0, (seconds * (1 - share)) / share),
     }
+  }
+
+  /** What each task that reports has encoded, 0…1. */
+  shares(now: number): ReadonlyMap<string, number> {
+    const heard = [...this.#reports].filter(([, { at }]) => now - at < SILENT_MS)
+    return new Map(heard.map(([task, { transcoded }]) => [task, transcoded]))
+  }
+
+  /** By part. */
+  #furthest(): ReadonlyMap<number, Report> {
+    const furthest = new Map<number, Report>()
+    for (const [task, report] of this.#reports) {
+      const part = partOf(parseTaskId(task).number)
+      if (part !== null && (furthest.get(part)?.transcoded ?? -1) < report.transcoded) furthest.set(part, report)
+    }
+    return furthest
   }
 }
 

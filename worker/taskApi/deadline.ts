@@ -1,4 +1,5 @@
-// In charge of: what an attempt that plans has to know of the end time that the client wants.
+// In charge of: what an attempt that plans has to know of the transcoders that may work on its job, and of the end time that
+// the client wants.
 // Not in charge of: the order of waiting tasks (db/tasks.ts), what follows for the plan (transcoder/plan/division).
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { findAccount } from '../db/accounts.ts'
@@ -12,16 +13,13 @@ export async function describeDeadline(
   { account, config, created_at: created }: Job,
   task: TaskRow,
   now: number,
-): Promise<Pick<TaskDescription, 'deadline'>> {
+): Promise<Pick<TaskDescription, 'deadline' | 'slots'>> {
   const { deadline_seconds: seconds } = config
-  if (seconds === undefined || task.kind === 'part' || task.parts > 0) return {}
-  const [slots, { max_running: most }] = await Promise.all([listSlots(env, now), findAccount(env.DB, account)])
+  if (task.kind === 'part' || task.parts > 0) return {}
+  const [known, { max_running: most }] = await Promise.all([listSlots(env, now), findAccount(env.DB, account)])
+  // The one that asks exists, also if it has just become silent.
+  const slots = Math.max(1, Math.min(known.length, most ?? known.length))
+  if (seconds === undefined) return { slots }
   const passed = task.kind === 'plan' ? 0 : (now - created) / 1000
-  return {
-    deadline: {
-      seconds_left: Math.max(0, seconds - passed),
-      // The one that asks exists, also if it has just become silent.
-      slots: Math.max(1, Math.min(slots.length, most ?? slots.length)),
-    },
-  }
+  return { slots, deadline: { seconds_left: Math.max(0, seconds - passed), slots } }
 }

@@ -13,7 +13,8 @@ import {
 } from '#contract/task/protocol.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
-import { parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
+import { findStoredAttempt } from '../db/parts.ts'
 import type { Job } from '../db/jobs.ts'
 import { settings } from '../env.ts'
 import { findPlan, findTask, type TaskRow } from '../db/tasks.ts'
@@ -36,6 +37,12 @@ const DIVIDE_LOST_ABOVE_SECONDS = 60
 export function requireMainTask(c: Context<TaskEnv>): void {
   if (partOf(parseTaskId(c.get('task')).number) !== null)
     throw new RequestError('forbidden', 'Only the main task of a job may do this.')
+}
+
+/** What a part leaves for the others, no other task does. @throws RequestError */
+export function requirePart(c: Context<TaskEnv>): void {
+  if (partOf(parseTaskId(c.get('task')).number) === null)
+    throw new RequestError('forbidden', 'Only a part of a divided job may do this.')
 }
 
 /** The plan of a divided job is stored with its main task. */
@@ -71,7 +78,9 @@ export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<
     preview: isMain && job.config.preview !== false && job.poster === null,
     log: task.part === null || task.part >= job.survey_parts,
     subtitles: true,
-    ...(isDivided ? {} : { parts: MAX_JOB_PARTS, surveys: true, resurveys: true, ...automaticDivision(env, task) }),
+    ...(isDivided
+      ? {}
+      : { parts: MAX_JOB_PARTS, surveys: true, resurveys: true, mainWork: true, ...automaticDivision(env, task) }),
   }
 }
 
@@ -89,18 +98,42 @@ export async function divideJob(c: Context<TaskEnv>): Promise<Response> {
   const { parts, survey = false } = parseMessage(dividePostSchema, value)
   const before = await findTask(c.env.DB, id)
   if (before?.attempt !== attempt) throw staleAttempt()
+  if (before.kind === 'plan') throw new RequestError('invalid_request', 'A dry run is not divided.')
   if (before.has_plan === 0) throw new RequestError('invalid_request', 'A job is divided after its plan was stored.')
   const { used } = await taskMonitor(c.env, id).attemptFigures(attempt)
   const result = await applyEvent(c.env, { id, jobId }, { type: 'divide', attempt, parts, survey }, used)
-  if (!result.ok && result.refusal !== 'same') throw staleAttempt()
-  return c.json({ state: 'divided' })
+  if (result.ok || result.refusal === 'same') return c.json({ state: 'divided' })
+  const now = result.task
+  if (now?.attempt !== attempt || (now.state !== 'running' && now.state !== 'divided')) throw staleAttempt()
+  // The attempt is current: that it shall stop would be no reason.
+  throw new RequestError(
+    'conflict',
+    `The job has ${now.parts} parts, ${now.survey_parts} of a survey: it cannot be divided into ${parts}${survey ? ' of a survey' : ''}.`,
+  )
+}
+
+/** @throws RequestError */
+function encodeRecord(record: object): string {
+  let text = ''
+  try {
+    text = JSON.stringify(record)
+  } catch {
+    // V8 parses what it cannot write: each level needs a frame of the stack.
+    throw new RequestError('invalid_request', 'record: It has too many levels.')
+  }
+  // Longer than it was sent, where numbers had exponents.
+  if (new TextEncoder().encode(text).byteLength > MAX_PART_RECORD_BYTES)
+    throw new RequestError('too_large', `A record may have at most ${MAX_PART_RECORD_BYTES} bytes.`)
+  return text
 }
 
 /** `POST /task/:id/deliver`. Repeated without effect. */
 export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
+  requirePart(c)
   const { attempt, task: id, jobId } = c.var
   const { value } = await readJson(c as never, MAX_PART_RECORD_BYTES)
   const { record, warnings, progress } = parseMessage(deliverPostSchema, value)
+  const text = encodeRecord(record)
   const part = await findTask(c.env.DB, id)
   if (part?.attempt !== attempt || part.part === null) throw staleAttempt()
   const monitor = taskMonitor(c.env, id)
@@ -110,13 +143,15 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
     return c.json({ state: 'completed' })
   }
   if (part.state === 'completed') return stored()
+  // Its monitor may not know yet that it was lost, or that its job has ended.
+  if (part.state !== 'running') throw staleAttempt()
   if ((await monitor.heartbeat(attempt, progress)) !== 'continue') {
     // Of two equal requests, the other one may have delivered the part meanwhile.
     const now = await findTask(c.env.DB, id)
     if (now?.attempt !== attempt || now.state !== 'completed') throw staleAttempt()
     return stored()
   }
-  await partRecords.store(c.env, jobId, part.part, attempt, record)
+  await partRecords.store(c.env, jobId, part.part, attempt, text)
   await addWarnings(c.env, jobId, warnings)
   const used = { cpuSeconds: progress.cpu_seconds, bytesRead: progress.bytes_read }
   const result = await applyEvent(c.env, { id, jobId }, { type: 'delivered', attempt }, used)
@@ -129,14 +164,21 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   return stored()
 }
 
-/** `GET /task/:id/parts/:index`, for any attempt of the job. 404 until the part is stored. */
+/** Too early: RFC 8470, 5.2. */
+const AT_WORK = 425
+
+/** `GET /task/:id/parts/:index`, for any attempt of the job. Until the part is stored, 425 while it is being made, else 404. */
 export async function servePartRecord(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   if ((await taskMonitor(c.env, id).attemptState(attempt)) !== 'current') throw staleAttempt()
   const index = Number(c.req.param('index'))
-  const part = await findTask(c.env.DB, taskIdOf(jobId, partTaskNumber(index)))
-  if (part?.state !== 'completed') throw notFound()
-  const record = await partRecords.open(c.env, jobId, index, part.attempt)
+  const stored = await findStoredAttempt(c.env.DB, taskIdOf(jobId, MAIN_TASK), index)
+  if (stored === null) {
+    const part = await findTask(c.env.DB, taskIdOf(jobId, partTaskNumber(index)))
+    if (part?.state === 'starting' || part?.state === 'running') return c.json({ state: part.state }, AT_WORK)
+    throw notFound()
+  }
+  const record = await partRecords.open(c.env, jobId, index, stored)
   if (record === null) throw notFound()
   return new Response(record.body, { headers: { 'content-type': 'application/json' } })
 }

@@ -1,11 +1,11 @@
-// In charge of: objects that the parts of a divided job leave in the service's own store for the attempt that puts them
-// together, such as encoded video that is copied into one file.
+// In charge of: objects that attempts at a divided job leave in the service's own store for others: parts for the attempt
+// that puts them together, such as encoded video that is copied into one file, and the one that divides the job for its parts.
 // Not in charge of: removing them, with the other records of the ended job (monitor/commitOutputs.ts); their content,
 // which only transcoders know.
 import type { Context } from 'hono'
 import { terminal } from '#contract/task/lifecycle.ts'
 import { workObjectName } from '#contract/task/protocol.ts'
-import { parseTaskId } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId, storedNumber } from '#contract/taskId.ts'
 import { findTask } from '../db/tasks.ts'
 import { notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
@@ -21,14 +21,15 @@ function requestedName(c: Context<TaskEnv>): string {
 
 const keyOf = (jobId: string, name: string) => `work/${jobId}/objects/${name}`
 
-/** `PUT /task/:id/work/<name>`, of parts only; a repeated request replaces the object. @throws RequestError */
+/** `PUT /task/:id/work/<name>`; a repeated request replaces the object. @throws RequestError */
 export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   const length = requireContentLength(c)
   const name = requestedName(c)
-  const { number } = parseTaskId(id)
+  const number = storedNumber(parseTaskId(id).number)
   if (!name.startsWith(`${number}-${attempt}/`)) throw new RequestError('forbidden', `${name} is not of this attempt.`)
   if ((await taskMonitor(c.env, id).attemptState(attempt)) !== 'current') throw staleAttempt()
+  if (number === MAIN_TASK) await requireUndivided(c.env.DB, id)
   const { readable, writable } = new FixedLengthStream(length)
   const sent = c.req.raw.body!.pipeTo(writable)
   await Promise.all([sent, c.env.BUCKET.put(keyOf(jobId, name), readable)])
@@ -40,13 +41,21 @@ export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
   return c.json({})
 }
 
+/** Parts may be reading what the main task stored before. @throws RequestError */
+async function requireUndivided(db: D1Database, id: string): Promise<void> {
+  const main = await findTask(db, id)
+  if (main?.kind === 'plan') throw new RequestError('forbidden', 'A dry run stores nothing.')
+  if (main?.parts !== 0) throw staleAttempt()
+}
+
 async function isNeeded(db: D1Database, id: string, attempt: number): Promise<boolean> {
   const part = await findTask(db, id)
-  if (part?.main == null || part.attempt !== attempt) return false
+  if (part === null || part.attempt !== attempt) return false
+  if (part.main === null) return !terminal[part.state]
   const main = await findTask(db, part.main)
   if (main === null || terminal[main.state]) return false
-  // Of a part that was delivered, a request may be repeated.
-  return part.state === 'completed' || !terminal[part.state]
+  // Of a part that was delivered, a request may be repeated. One that waits again has lost this attempt.
+  return part.state === 'completed' || part.state === 'running'
 }
 
 /** `GET` and `HEAD /task/:id/work/<name>`, with one Range, of any attempt at the same job. @throws RequestError */

@@ -48,7 +48,8 @@ export function transitionUsage(
   const isDryRun = task.kind === 'plan'
   const ranUntilNow = task.state === 'running' && next.state !== 'running' && next.state !== 'committing'
   if (ranUntilNow || task.state === 'committing') {
-    const isLost = next.lost > task.lost || next.evicted > task.evicted
+    // Nor did an attempt make anything of the job if another one was first.
+    const isLost = next.lost > task.lost || next.evicted > task.evicted || task.superseded === 1
     const usageClass = isDryRun ? DRY_RUNS : isLost ? LOST_ATTEMPTS : ''
     add('cpu_hours', usageClass, (cpuSeconds ?? 0) * 1000)
     add('gb_in', usageClass, bytesRead)

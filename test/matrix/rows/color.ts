@@ -18,7 +18,7 @@ function row(value: 'sdr' | 'source' | null, video_codec: string): Row {
     value: value ?? undefined,
     expected: keeps
       ? `Main 10 with the tags of PQ; grey is still ${HDR_LUMA} of 1023`
-      : '8 bits tagged BT.709; grey is neutral and has another level',
+      : '8 bits tagged BT.601 (PAL), as files of up to 576 lines are; grey is neutral and has another level',
     job: { ...(value === null ? {} : { dynamic_range: value }), video_codec, audioProfiles: [] },
     source: 'hdr',
     measure: async (bench) => {
@@ -34,7 +34,7 @@ function row(value: 'sdr' | 'source' | null, video_codec: string): Row {
       const kept = Math.abs(luma - HDR_LUMA) <= 4
       const measured = `${profile}, ${format}, ${transfer}, ${primaries}; grey ${neutral ? 'neutral' : 'tinted'}, its level ${kept ? 'kept' : 'mapped'}`
       const tags = `${format} ${transfer} ${primaries}`
-      const wanted = keeps ? 'yuv420p10le smpte2084 bt2020' : 'yuv420p bt709 bt709'
+      const wanted = keeps ? 'yuv420p10le smpte2084 bt2020' : 'yuv420p smpte170m bt470bg'
       const right = keeps ? kept && profile === 'Main 10' : !kept && luma > 200
       return measurement(measured, tags === wanted && neutral && right)
     },

@@ -1,5 +1,6 @@
 // In charge of: bitrates, frame rates and GOPs.
 import { decodeFrames, kbpsBySecond, readPackets, probeStream, transportRates } from '../../support/media/media.ts'
+import { readSignalledBuffer, runDecoderBuffer } from '../../support/media/decoderBuffer.ts'
 import { frameSimilarities } from '../../support/media/frameSimilarity.ts'
 import { measurement, rejectedRow, type RowContext, type JobChange, type Measurement, type Row } from '../row.ts'
 
@@ -76,6 +77,19 @@ const modes: Row[] = [
         const [black, noise] = halves(seconds)
         const filled = seconds.slice(1, 4).every((each) => Math.abs(each / rate - 1) < 0.02)
         return measurement(`black ${kbps(black)}, noise ${kbps(noise)}`, filled && noise < rate * 1.36)
+      },
+      // By the times of its frames, up to 0.6 s of a chunk come before it: more of a second than of a chunk that a job can have.
+      divided: {
+        expected: `what a decoder’s buffer gets at ${rate} kbps is never too late and never too much`,
+        measure: async (bench) => {
+          const { bytes, signalled: _, ...model } = await readSignalledBuffer(await bench.file())
+          const { late, overflow } = runDecoderBuffer(bytes, model)
+          const measured = `${kbps(model.rate / 1000)}, ${late.length} frames late, ${Math.max(0, overflow)} bits too much`
+          return measurement(
+            measured,
+            Math.abs(model.rate / 1000 / rate - 1) < 0.02 && late.length === 0 && overflow <= 0,
+          )
+        },
       },
     }
   }),

@@ -4,7 +4,15 @@ import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { decodeFrames, probeFile } from '../../support/media/media.ts'
 import { listSegments } from '../../support/manifests/playlistSegments.ts'
 import { joinedSegments } from '../../support/transcoder/segmentedTask.ts'
-import { measurement, provenByTest, type RowContext, type JobChange, type Measurement, type Row } from '../row.ts'
+import {
+  measurement,
+  SOURCE_POSTER,
+  provenByTest,
+  type RowContext,
+  type JobChange,
+  type Measurement,
+  type Row,
+} from '../row.ts'
 import { ANY } from '../parameterValues.ts'
 import { segmentedAudio } from './segmentedAudio.ts'
 import { segmentedCues } from './segmentedCues.ts'
@@ -87,7 +95,10 @@ export const segmented: Row[] = [
     { ...HLS, create_tar_file: true },
     (objects) => {
       const tar = objects.get('show.tar')
-      const name = tar?.toString('latin1', 0, 100).replace(/\0.*/s, '').replace(/j-1-1/, '…')
+      const name = tar
+        ?.toString('latin1', 0, 100)
+        .replace(/\0.*/s, '')
+        .replace(/j-1-\d+/, '…')
       return measurement(`${name} first in show.tar`, name === 'video_0/…/00001.ts')
     },
   ),
@@ -100,7 +111,7 @@ export const segmented: Row[] = [
   }),
   ...[true, false].map((value) =>
     cut('preview', value, value ? 'a still of the source' : 'none', { ...HLS, preview: value }, (objects) => {
-      const picture = objects.get('(poster of the source)')
+      const picture = objects.get(SOURCE_POSTER)
       const size = picture === undefined ? null : jpegSize(picture)
       return measurement(size === null ? 'none' : `a JPEG of ${size.width} × ${size.height}`, (size !== null) === value)
     }),

@@ -3,6 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { PublicStatus } from '#contract/api/status.ts'
 import { waitFor, type Service } from '../../support/service.ts'
 
 const OPEN_UPLOADS = 'SELECT key FROM _mf_multipart_uploads WHERE state = 0'
@@ -39,6 +40,17 @@ export async function findUncleaned(service: Service, jobIds: readonly string[],
     return !keys.some((key) => jobIds.some((jobId) => key.startsWith(`work/${jobId}`)))
   })
   return wrong
+}
+
+/** Objects of a segmented job in the service's own store that its report does not list. */
+export async function findUnlisted(service: Service, { job_id: jobId, outputs }: PublicStatus): Promise<string[]> {
+  const report = outputs.find(({ path }) => path.endsWith('/job.json'))
+  const { objects } = (await (await fetch(report?.url ?? '')).json()) as { objects: { path: string }[] }
+  const listed = new Set([...objects, ...outputs].map(({ path }) => path))
+  const kept = (await rows(service, OBJECTS)).filter((key) => key.startsWith('out/') && key.includes(`/${jobId}/`))
+  if (kept.length < listed.size) return [`${kept.length} objects are there, ${listed.size} are listed`]
+  const unlisted = kept.filter((key) => !listed.has(key.slice(key.indexOf(jobId) + jobId.length + 1)))
+  return unlisted.map((key) => `${key} is there and not listed`)
 }
 
 /** The tables in which the local R2 keeps its objects on disk. */

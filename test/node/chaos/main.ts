@@ -1,12 +1,12 @@
-// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks]`: how many runs,
-// the tables, and docs/reliability.md.
+// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks [--codec hevc]]`:
+// how many runs, the tables, and docs/reliability.md.
 // Not in charge of: a run (processKills.ts), kills during commits (commitKills.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Random } from '../../support/seededRandom.ts'
 import { ROOT } from '../../support/service.ts'
-import { ChunkKillBench } from './chunkKills.ts'
+import { CHUNK_CODECS, ChunkKillBench, type ChunkCodec } from './chunkKills.ts'
 import { FAULTS, killScenario, KillTestBench, type KillResult } from './processKills.ts'
 import { CommitKillBench, killPoints, KILLED_PROCESSES, type KillOutcome } from './commitKills.ts'
 import { testPlantedBugs } from './plantedCommitBugs.ts'
@@ -23,16 +23,20 @@ const { values } = parseArgs({
     planted: { type: 'boolean', default: false },
     /** Only divided jobs, whose transcoders are killed again and again. */
     chunks: { type: 'boolean', default: false },
+    codec: { type: 'string', default: 'h.264' },
   },
 })
 const [first, runs] = [Number(values.seed), Number(values.runs)]
 const commits = values.commits === 'all' ? Number.POSITIVE_INFINITY : Number(values.commits)
-if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 0 || !(commits >= 0)) {
-  console.error('Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks]')
+const codec = CHUNK_CODECS.find((one) => one === values.codec)
+if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 0 || !(commits >= 0) || codec === undefined) {
+  console.error(
+    `Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks [--codec ${CHUNK_CODECS.join('|')}]]`,
+  )
   process.exit(2)
 }
 
-if (values.chunks) process.exit((await strikeChunks()) ? 0 : 1)
+if (values.chunks) process.exit((await strikeChunks(codec)) ? 0 : 1)
 if (values.planted) process.exit((await testPlantedBugs(console.log)).length > 0 ? 1 : 0)
 
 const steps: Partial<Record<JobKind, string[]>> = {}
@@ -57,15 +61,17 @@ function disposeOnSignals(lab: AsyncDisposable): void {
 }
 
 /** @returns whether all was right */
-async function strikeChunks(): Promise<boolean> {
-  await using lab = await ChunkKillBench.open()
+async function strikeChunks(codec: ChunkCodec): Promise<boolean> {
+  await using lab = await ChunkKillBench.open(codec)
   disposeOnSignals(lab)
   let isRight = true
   for (let seed = first; seed < first + runs; seed++) {
-    const { kills, repeated, seconds, undisturbedSeconds, wrong } = await lab.run(seed)
+    const { kills, repeated, parts, differing, seconds, undisturbedSeconds, wrong } = await lab.run(seed)
     const struck = Object.entries(kills).map(([fault, count]) => `${count} × ${fault}`)
     const times = `${seconds.toFixed(1)} s (undisturbed ${undisturbedSeconds.toFixed(1)} s)`
-    console.log(`seed ${seed}: ${struck.join(', ')}; ${repeated} attempts repeated; ${times}`)
+    console.log(
+      `seed ${seed}: ${struck.join(', ')}; ${repeated} attempts at ${parts} parts repeated; ${differing} segments with other bytes; ${times}`,
+    )
     for (const what of wrong) console.log(`  WRONG ${what}`)
     isRight &&= wrong.length === 0
   }

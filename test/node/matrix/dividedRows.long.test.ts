@@ -12,6 +12,7 @@ afterAll(() => runner[Symbol.asyncDispose]())
 
 /** One row or two of each thing that a chunk has to do as the whole does, and some that one task makes. */
 const CHOSEN: readonly [group: string, path: string, value: unknown, verdict: 'pass' | 'one task'][] = [
+  ['rate', 'videoProfiles[].video_bitrate_mode', 'cbr', 'pass'],
   ['rate', 'videoProfiles[].video_bitrate_mode', 'vbr', 'pass'],
   ['rate', 'videoProfiles[].video_bitrate_mode', 'qvbr', 'pass'],
   ['rate', 'gop_length', 0.48, 'pass'],
@@ -20,6 +21,8 @@ const CHOSEN: readonly [group: string, path: string, value: unknown, verdict: 'p
   ['geometry', 'video_aspect_ratio', 'rotate_clockwise', 'pass'],
   ['logo', 'logo_opacity', 50, 'pass'],
   ['segmented', 'segmented_output_dash', true, 'pass'],
+  ['extracts', 'stills[].count', 1, 'pass'],
+  ['extracts', 'waveform.bits', '16', 'pass'],
   ['copy', 'video_codec', 'copy', 'one task'],
   ['scan', 'auto_detelecine_flag', true, 'one task'],
 ]

@@ -28,8 +28,8 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     await this.#storage.put(cursor, last)`,
     replaceWith: `await this.#storage.put(cursor, last)
     await (await sink())?.deleteMany(keys.map((key) => key.slice(objectPrefix(0).length)))`,
-    from: 2100,
-    seeds: 2000,
+    from: 3200,
+    seeds: 100,
     finds: /I8/,
   },
   {
@@ -37,7 +37,7 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     file: 'worker/monitor/commitRunner.ts',
     find: 'await Promise.allSettled(this.#pendingRecords)',
     replaceWith: '',
-    from: 400,
+    from: 950,
     seeds: 100,
     finds: /I8/,
   },
@@ -64,15 +64,6 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     replaceWith:
       '...(await mapConcurrent(inStage(2), CONCURRENCY, (object) => putManifest(opened, object))),\n      ...(await mapConcurrent(inStage(1),',
     seeds: 50,
-    finds: /I5/,
-  },
-  {
-    name: 'a failed commit deletes the media playlists before the master playlist',
-    file: 'worker/monitor/commitOutputs.ts',
-    find: '[inStage(2), inStage(1), objects], etagsBefore)',
-    replaceWith: '[objects, inStage(1), inStage(2)], etagsBefore)',
-    from: 6700,
-    seeds: 100,
     finds: /I5/,
   },
   {
@@ -115,7 +106,7 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     find: `if (attemptState === 'current' && this.currentAttempt.state)
       await this.commitRunner.storeRecord(`,
     replaceWith: `if (this.currentAttempt.state) await this.commitRunner.storeRecord(`,
-    from: 2100,
+    from: 3400,
     seeds: 100,
     finds: /I8/,
   },

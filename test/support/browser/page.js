@@ -33,13 +33,19 @@ function look(_now, { mediaTime, height }) {
 }
 video.requestVideoFrameCallback(look)
 
-// Each cue is recorded when its time has come, even if a busy browser is so late that its end has passed too.
+// Each cue is recorded once, when its time has come, even if a busy browser is so late that its end has passed too.
+// dash.js takes cues out and puts them back.
+const known = new WeakSet()
 // oxlint-disable-next-line typescript/unbound-method -- called with its owner
 const addCue = TextTrack.prototype.addCue
 TextTrack.prototype.addCue = function (cue) {
-  cue.addEventListener('enter', () => {
-    if (cue.text) seen.texts.push({ kind: this.kind, label: this.label, start: cue.startTime, text: cue.text })
-  })
+  const isNew = !known.has(cue)
+  known.add(cue)
+  const record = () => {
+    const { startTime: start, endTime: end, text } = cue
+    if (text) seen.texts.push({ kind: this.kind, label: this.label, start, end, text })
+  }
+  if (isNew) cue.addEventListener('enter', record, { once: true })
   return addCue.call(this, cue)
 }
 video.textTracks.addEventListener('addtrack', ({ track }) => (track.mode = 'hidden'))
@@ -50,7 +56,8 @@ class KeptTexts {
   append(cues) {
     for (const cue of cues) {
       const inner = (each) => [each.payload, ...each.nestedCues.map(inner)].join('')
-      seen.texts.push({ kind: 'captions', label: 'shaka', start: cue.startTime, text: inner(cue) })
+      const { startTime: start, endTime: end } = cue
+      seen.texts.push({ kind: 'captions', label: 'shaka', start, end, text: inner(cue) })
     }
   }
   configure() {}
@@ -78,9 +85,10 @@ const players = {
   },
   hls(address) {
     const hls = new Hls({ startLevel: 0, autoStartLoad: true, capLevelToPlayerSize: false })
-    hls.on(Hls.Events.ERROR, (_event, { details, fatal, error }) =>
-      seen.errors.push(`${details} ${fatal} ${error?.message}`),
-    )
+    hls.on(Hls.Events.ERROR, (_event, { details, fatal, error }) => {
+      // What it is loading when the rendition changes, it aborts itself.
+      if (details !== Hls.ErrorDetails.INTERNAL_ABORTED) seen.errors.push(`${details} ${fatal} ${error?.message}`)
+    })
     hls.on(Hls.Events.MANIFEST_PARSED, () => (hls.loadLevel = 0))
     hls.on(Hls.Events.LEVEL_LOADED, (_event, { details }) => {
       for (const range of Object.values(details.dateRanges ?? {}))
@@ -99,7 +107,7 @@ const players = {
       count: () => hls.levels.length,
     }
   },
-  async shaka(address) {
+  async shaka(address, language) {
     shaka.polyfill.installAll()
     const player = new shaka.Player()
     player.addEventListener('error', ({ detail }) => seen.errors.push(`shaka ${detail.code} ${detail.message}`))
@@ -121,13 +129,13 @@ const players = {
     const withAudio = () => player.getVariantTracks().filter((track) => track.audioCodec === audioCodec)
     const byHeight = () => withAudio().toSorted((a, b) => a.height - b.height || a.bandwidth - b.bandwidth)
     player.selectVariantTrack(byHeight()[0], true)
-    const [text] = player.getTextTracks()
+    const text = player.getTextTracks().find((track) => language === null || track.language === language)
     // The first track is selected but hidden: selecting it again would change nothing.
     player.selectTextTrack(null)
     if (text) player.selectTextTrack(text)
     return { change: () => player.selectVariantTrack(byHeight().at(-1), false), count: () => byHeight().length }
   },
-  dash(address) {
+  dash(address, language) {
     const player = dashjs.MediaPlayer().create()
     player.on('error', ({ error }) => seen.errors.push(`dash ${error?.code} ${error?.message}`))
     for (const scheme of ['urn:scte:scte35:2014:xml+bin'])
@@ -147,6 +155,7 @@ const players = {
       },
     })
     player.initialize(video, address, false)
+    if (language !== null) player.setInitialMediaSettingsFor('text', { lang: language })
     const kind = () => (player.getTracksFor('video').length === 0 ? 'audio' : 'video')
     const byRate = () => player.getRepresentationsByType(kind()).toSorted((a, b) => a.bandwidth - b.bandwidth)
     return {
@@ -156,10 +165,13 @@ const players = {
   },
 }
 
-/** Plays to the end; switches to the best rendition at `changeAt` seconds. */
-window.play = async (name, address, changeAt) => {
+/**
+ * Plays to the end; switches to the best rendition at `changeAt` seconds. `language` of the text track in Shaka Player and
+ * dash.js; null = the first. hls.js chooses the default.
+ */
+window.play = async (name, address, changeAt, language) => {
   let gone = false
-  const control = await players[name](address)
+  const control = await players[name](address, language)
   if (video.readyState < 3) await new Promise((done) => video.addEventListener('canplay', done, { once: true }))
   video.addEventListener('timeupdate', () => {
     if (gone || video.currentTime < changeAt) return

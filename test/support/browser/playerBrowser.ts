@@ -21,7 +21,7 @@ export interface PlaybackResult {
   pictures: { time: number; bright: boolean }[]
   /** Heights of the frames, one entry for each change. */
   heights: number[]
-  texts: { kind: string; label: string; start: number; text: string }[]
+  texts: { kind: string; label: string; start: number; end: number; text: string }[]
   cues: { id: string; start: number }[]
   /** What was appended to the decoder, in order. */
   appended: { kind: 'audio' | 'video'; offset: number; bytes: Buffer }[]
@@ -64,8 +64,13 @@ export class PlayerBrowser {
     return new PlayerBrowser(pages, context, profile)
   }
 
-  /** Plays an address to its end; switches the rendition at `changeAt`. */
-  async play(player: PlayerName, address: string, changeAt: number): Promise<PlaybackResult> {
+  /** Plays an address to its end; switches the rendition at `changeAt`. `language`: of a text track (page.js). */
+  async play(
+    player: PlayerName,
+    address: string,
+    changeAt: number,
+    language: string | null = null,
+  ): Promise<PlaybackResult> {
     const page = await this.#context.newPage()
     const trouble: string[] = []
     try {
@@ -75,7 +80,9 @@ export class PlayerBrowser {
       })
       page.on('pageerror', (error) => trouble.push(`page: ${error.message}`))
       await page.goto(this.#pages.url)
-      const started = page.evaluate(`play(${JSON.stringify(player)}, ${JSON.stringify(address)}, ${changeAt})`)
+      const started = page.evaluate(
+        `play(${[player, address, changeAt, language].map((each) => JSON.stringify(each)).join()})`,
+      )
       started.catch((error: unknown) => trouble.push(`play: ${String(error)}`))
       const deadline = Date.now() + JOB_TIMEOUT_MS
       for (;;) {

@@ -14,24 +14,55 @@ function odd(byte: number): number {
   return ones % 2 === 0 ? byte | 0x80 : byte
 }
 
-/** Byte pairs of ANSI/CTA-608-E that show a line on channel 1 at once and erase it after `secondsShown` frames. */
-function pairs(text: string, secondsShown: number): [number, number][] {
-  const [load, row, show, clear] = [
-    [0x14, 0x20],
-    [0x14, 0x70],
-    [0x14, 0x2f],
-    [0x14, 0x2c],
-  ] as [number, number][]
-  const letters = Array.from({ length: Math.ceil(text.length / 2) }, (_, index): [number, number] => [
+/** Byte pairs of ANSI/CTA-608-E. */
+type Pairs = readonly (readonly [number, number])[]
+
+const [LOAD, ROW, SHOW, CLEAR] = [
+  [0x14, 0x20],
+  [0x14, 0x70],
+  [0x14, 0x2f],
+  [0x14, 0x2c],
+] as const
+
+function letters(text: string): Pairs {
+  return Array.from({ length: Math.ceil(text.length / 2) }, (_, index) => [
     text.codePointAt(2 * index)!,
     text.codePointAt(2 * index + 1) ?? 0,
   ])
+}
+
+/** They show a line on channel 1 at once and erase it after `secondsShown` frames. */
+function pairs(text: string, secondsShown: number): Pairs {
   const wait = Array.from({ length: secondsShown }, (): [number, number] => [0, 0])
-  return [load!, row!, ...letters, show!, ...wait, clear!]
+  return [LOAD, ROW, ...letters(text), SHOW, ...wait, CLEAR]
+}
+
+/** A line that appears with the frame `from` and is erased with the frame `to`. */
+export interface TimedLine {
+  text: string
+  from: number
+  to: number
+}
+
+/** A line is sent in the frames before it appears, while the one before it may still be shown. */
+export function timedPairs(lines: readonly TimedLine[]): Pairs {
+  const sent: [number, number][] = []
+  const put = (frame: number, each: Pairs): void => {
+    for (const [index, pair] of each.entries()) {
+      if (sent[frame + index] !== undefined) throw new Error(`frame ${frame + index} has two pairs`)
+      sent[frame + index] = [...pair]
+    }
+  }
+  for (const { text, from, to } of lines) {
+    const codes: Pairs = [LOAD, ROW, ...letters(text), SHOW]
+    put(from - codes.length + 1, codes)
+    put(to, [CLEAR])
+  }
+  return Array.from(sent, (pair) => pair ?? [0, 0])
 }
 
 /** user_data_registered_itu_t_t35 with cc_data of one pair for field 1 (ATSC A/53 part 4, 6.2). */
-function message([first, second]: readonly [number, number]): number[] {
+function message([first, second]: Pairs[number]): number[] {
   const data = [0xb5, 0x00, 0x31, ...Buffer.from('GA94'), 3, 0xc1, 0xff, 0xfc, odd(first), odd(second), 0xff]
   return [...START_CODE, 6, 4, data.length, ...data, 0x80]
 }
@@ -41,7 +72,12 @@ function message([first, second]: readonly [number, number]): number[] {
  * frames.
  */
 export function insertCaptions(bytes: Buffer, text: string, secondsShown: number): Buffer {
-  const queue = pairs(text, secondsShown)
+  return insertPairs(bytes, pairs(text, secondsShown))
+}
+
+/** The same with one pair for each frame. */
+export function insertPairs(bytes: Buffer, sent: Pairs): Buffer {
+  const queue = [...sent]
   const parts: Uint8Array[] = []
   let from = 0
   for (let at = bytes.indexOf('000001', 0, 'hex'); at >= 0; at = bytes.indexOf('000001', at + 3, 'hex')) {

@@ -38,7 +38,8 @@ export async function decodePresentation(
   return found
 }
 
-async function fetchPieces(playlist: string): Promise<Buffer[]> {
+/** The init segment and the media segments of a playlist, in its order. */
+export async function fetchPieces(playlist: string): Promise<Buffer[]> {
   const pieces: Buffer[] = []
   for (const { uri, range } of listSegments(await (await fetch(playlist)).text())) {
     const response = await fetch(new URL(uri, playlist))

@@ -1,5 +1,5 @@
 // In charge of: a fragmented mp4 with a part of the frames of another one, as the encoder of a chunk writes it: its times
-// begin at 0, and its fragments are numbered from 1.
+// begin at 0, and its fragments are numbered from 1. Reading the numbers of fragments.
 // Not in charge of: expectations.
 
 interface Box {
@@ -48,23 +48,9 @@ export function chunkOfStream(stream: Buffer, from: number, to: number): Buffer 
   return Buffer.concat(out)
 }
 
-/** The same segment with its fragments numbered from 1. */
-export function withoutSequence(segment: Buffer): Buffer {
-  let sequence = 0
-  return Buffer.concat(
-    boxesOf(segment).map(({ type, bytes }) => {
-      if (type !== 'moof') return bytes
-      const moof = Buffer.from(bytes)
-      sequence += 1
-      moof.writeUInt32BE(sequence, fieldOf(moof, 'mfhd') + 4)
-      return moof
-    }),
-  )
-}
-
-/** The sequence numbers of the fragments. */
-export function sequencesOf(segment: Buffer): number[] {
-  return boxesOf(segment).flatMap(({ type, bytes }) =>
+/** The sequence numbers of the fragments of a file. */
+export function sequencesOf(file: Buffer): number[] {
+  return boxesOf(file).flatMap(({ type, bytes }) =>
     type === 'moof' ? [bytes.readUInt32BE(fieldOf(bytes, 'mfhd') + 4)] : [],
   )
 }

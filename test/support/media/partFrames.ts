@@ -79,7 +79,7 @@ export async function framesOf(plan: Plan, source: SourceOfParts): Promise<Encod
       ...['-f', 'framehash', '-hash', 'md5', file],
     ]),
   ])
-  return Promise.all(files.map(async (file) => readFrames(await readFile(file, 'utf8'))))
+  return await Promise.all(files.map(async (file) => readFrames(await readFile(file, 'utf8'))))
 }
 
 /** Those of all chunks, in their order. */

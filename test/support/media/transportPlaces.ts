@@ -1,9 +1,10 @@
-// In charge of: the places of chunks in a transport stream on the disk, found as an attempt finds them.
+// In charge of: the places of chunks in a source on the disk, found as an attempt finds them.
 // Not in charge of: their frames (partFrames.ts).
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { withChunkSeek } from '../../../transcoder/analysis/chunkPlace.ts'
 import type { MediaInfo } from '../../../transcoder/plan/model/mediaInfo.ts'
+import type { LoopbackServer } from '../../../transcoder/source/loopbackServer.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 
 export interface FileReads {
@@ -16,18 +17,22 @@ export function locateIn(
   source: { spec: JobSpec; media: MediaInfo },
   found: FileReads = { reads: [] },
 ): (plan: Plan) => Promise<Plan> {
-  return async (plan) => {
-    await using file = await open(input)
-    const { size } = await file.stat()
-    const reader = {
-      open: async () => ({ size, ranges: true, head: new Uint8Array() }),
-      readRange: async (first: number, count: number) => {
-        found.reads.push({ first, count })
-        const bytes = Buffer.alloc(Math.max(0, Math.min(count, size - first)))
-        await file.read(bytes, 0, bytes.length, first)
-        return bytes
-      },
-    }
-    return await withChunkSeek(reader, plan, source, new AbortController().signal)
+  return (plan) => withChunkSeek(localSource(input, found), plan, source, new AbortController().signal)
+}
+
+export function localSource(
+  input: string,
+  found: FileReads = { reads: [] },
+): Pick<LoopbackServer, 'open' | 'readRange'> {
+  return {
+    open: async () => ({ size: (await stat(input)).size, ranges: true, head: new Uint8Array() }),
+    readRange: async (first: number, count: number) => {
+      found.reads.push({ first, count })
+      await using file = await open(input)
+      const { size } = await file.stat()
+      const bytes = Buffer.alloc(Math.max(0, Math.min(count, size - first)))
+      await file.read(bytes, 0, bytes.length, first)
+      return bytes
+    },
   }
 }

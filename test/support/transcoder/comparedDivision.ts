@@ -3,7 +3,7 @@
 import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
-import { runDividedJob } from './dividedJob.ts'
+import { inChunks, runDividedJob } from './dividedJob.ts'
 import { FakeTaskApi, type FakeSource } from './fakeTaskApi.ts'
 import { storedObjects } from './segmentedTask.ts'
 
@@ -61,7 +61,8 @@ export async function compareDivision(
     ranges = true,
   }: {
     source: Buffer
-    chunks: number[]
+    /** null = single segments, planned by the first attempt. */
+    chunks: number[] | null
     captions?: Buffer[]
     /** False: every chunk decodes from the beginning. */
     ranges?: boolean
@@ -73,7 +74,7 @@ export async function compareDivision(
     await runTask(runRequest(taskApi), fixture.context())
   })
   const divided = await made({ bytes: source, ranges }, captions, (taskApi) =>
-    runDividedJob(fixture, taskApi, task, { chunks }),
+    runDividedJob(fixture, taskApi, chunks === null ? inChunks(task) : task, { chunks }),
   )
   const [one, other] = [alone, divided].map(({ objects }) => renamed(objects))
   const names = (objects: ReadonlyMap<string, Buffer>): string[] => [...objects.keys()].toSorted()

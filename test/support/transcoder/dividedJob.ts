@@ -1,10 +1,12 @@
 // In charge of: a whole divided job against the strict task API: its main task, its parts one after another, and the
 // attempt that puts them together.
 // Not in charge of: expectations.
+import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { partTaskNumber } from '#contract/taskId.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
-import type { SourceVersion, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
+import type { SharedReadingPlan, SourceVersion, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
@@ -13,10 +15,12 @@ import type { FakeTaskApi } from './fakeTaskApi.ts'
 const MAX_PARTS = 400
 
 interface Division {
-  /** As in the plan. */
-  chunks: number[]
+  /** As in the plan; null = as the first attempt plans them. */
+  chunks: number[] | null
   /** As in the plan; missing = the first attempt surveys the source. */
   survey?: SurveyPlan
+  /** As in the plan; missing = every part reads for itself. */
+  sharedReading?: SharedReadingPlan
   /** The parts that are made, in their order; missing = all, by index. Without all of them the job is not put together. */
   parts?: number[]
   /** The build of ffmpeg that the plan was made for. */
@@ -27,12 +31,18 @@ interface Division {
   beforeAssembly?: () => void
 }
 
+/** The same task in chunks of single segments, which may be shorter than a request can ask for. */
+export function inChunks(task: TaskDescription): TaskDescription {
+  const spec = { ...toSpec(task.config, task.input_name), maxChunkSeconds: task.config.segment_length ?? 2 }
+  return { ...task, spec, spec_version: SPEC_VERSION }
+}
+
 /** Each part has one attempt. */
 export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, survey, parts: wanted, build, source, beforeSurvey, beforeAssembly }: Division,
+  { chunks, survey, sharedReading, parts: wanted, build, source, beforeSurvey, beforeAssembly }: Division,
 ): Promise<void> {
   const accepts = {
     source: true,
@@ -42,8 +52,16 @@ export async function runDividedJob(
     parts: MAX_PARTS,
     surveys: true,
     resurveys: true,
+    mainWork: true,
   }
-  taskApi.division = { chunks, ...(survey === undefined ? {} : { survey }) }
+  taskApi.division =
+    chunks === null
+      ? null
+      : {
+          chunks,
+          ...(survey === undefined ? {} : { survey }),
+          ...(sharedReading === undefined ? {} : { sharedReading }),
+        }
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())
   beforeSurvey?.()

@@ -36,7 +36,7 @@ import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
-import type { SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
+import type { SharedReadingPlan, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
 
 /** Returns true if it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
 export type FaultInjector = (call: {
@@ -107,6 +107,8 @@ export class FakeTaskApi {
   delivered: DeliverPost | null = null
   /** What the parts of the job delivered, by their index. */
   readonly records = new Map<number, Record<string, unknown>>()
+  /** Parts that other transcoders are making. */
+  readonly atWork = new Set<number>()
   /** What the parts left for the attempt that puts them together, by name. */
   readonly work = new Map<string, Buffer>()
   source: FakeSource
@@ -120,7 +122,7 @@ export class FakeTaskApi {
   task: TaskDescription | null = null
   storedPlan: unknown = null
   /** Becomes a member of the first plan. */
-  division: { chunks: number[]; survey?: SurveyPlan } | null = null
+  division: { chunks: number[]; survey?: SurveyPlan; sharedReading?: SharedReadingPlan } | null = null
   partSize = 8 * 1024 * 1024
   instruction: 'continue' | 'cancel' | 'stop' = 'continue'
   url = ''
@@ -314,6 +316,7 @@ export class FakeTaskApi {
       }
       case 'record': {
         const found = this.records.get(Number(record![1]))
+        if (this.atWork.has(Number(record![1]))) return sendJson(response, 425, { state: 'running' })
         if (found === undefined) return sendJson(response, 404, { error: { code: 'not_found', message: url } })
         return sendJson(response, 200, found)
       }
@@ -370,9 +373,10 @@ export class FakeTaskApi {
     const bytes = await readBody(request)
     if (Number(request.headers['content-length']) !== bytes.length) this.breaches.push(`${name} without its length`)
     if (bytes.length > MAX_TASK_BODY_BYTES) this.breaches.push(`${name} is too large for one request`)
-    const part = this.task?.part
-    if (part === undefined || !name.startsWith(`${partTaskNumber(part.index)}-${this.task!.attempt}/`))
-      this.breaches.push(`${name} is not of this attempt at a part`)
+    const { part, attempt, accepts } = this.task!
+    const number = part === undefined ? MAIN_TASK : partTaskNumber(part.index)
+    if (!name.startsWith(`${number}-${attempt}/`) || (part === undefined && accepts?.mainWork !== true))
+      this.breaches.push(`${name} is not of this attempt`)
     this.work.set(name, bytes)
     sendJson(response, 200, {})
   }

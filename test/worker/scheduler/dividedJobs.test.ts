@@ -101,7 +101,7 @@ test('a division adds its parts once, frees its slot, and the job goes on', asyn
   expect((await rowOf(job))?.state).toBe('running')
   // The transcoder did not hear the answer.
   expect(await apply(job.main, { type: 'divide', attempt: 1, parts: 3 })).toMatchObject({ refusal: 'same' })
-  expect(await apply(job.main, { type: 'divide', attempt: 1, parts: 9 })).toMatchObject({ refusal: 'same' })
+  expect(await apply(job.main, { type: 'divide', attempt: 1, parts: 9 })).toMatchObject({ refusal: 'impossible' })
   expect(await statesOf(job)).toHaveLength(3)
 })
 
@@ -239,6 +239,23 @@ test('the rest starts once the last chunk is stored, and a lost part before thos
   expect(await waiting()).toEqual([part(film, 0), part(film, 2), part(film, 3)])
   await deliver(film, 0)
   expect(await waiting()).toEqual([part(film, 1), part(film, 2), part(film, 3)])
+})
+
+test('a rest that needs what chunks leave begins behind as many as its plan says', async () => {
+  let now = Date.now()
+  vi.spyOn(Date, 'now').mockImplementation(() => (now += 1000))
+  const film = await add()
+  const attempt = await start(film.main)
+  const plan = JSON.stringify({ division: { sharedReading: { chunksBeforeRest: 3 } } })
+  await savePlan(env.DB, film.main, attempt, plan, false, now)
+  await apply(film.main, { type: 'divide', attempt, parts: 6 })
+  await deliver(film, 0)
+  expect(await waiting()).toEqual([2, 3, 1, 4, 5].map((index) => part(film, index)))
+  await deliver(film, 2)
+  const lost = await start(part(film, 3))
+  expect(await waiting()).toEqual([1, 4, 5].map((index) => part(film, index)))
+  await apply(part(film, 3), { type: 'lost', attempt: lost, ranMs: 1, share: 0 })
+  expect(await waiting()).toEqual([3, 1, 4, 5].map((index) => part(film, index)))
 })
 
 test('with one slot, an account with a divided job takes turns with another one', async () => {

@@ -82,7 +82,9 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect(described.accepts).toEqual({ source: false, preview: false, log: true, subtitles: true })
   expect(described.assemble).toBeUndefined()
 
-  expect((await chunk.taskApi('GET', '/parts/0')).status).toBe(404)
+  // It is being made; nobody makes the other one yet.
+  expect((await chunk.taskApi('GET', '/parts/0')).status).toBe(425)
+  expect((await chunk.taskApi('GET', '/parts/1')).status).toBe(404)
   await storeSegment(last)
   const large = await last.storeObject(`hls/video_0/${last.attemptDirectory}/00002.m4s`, new Uint8Array(6))
   const record = { frames: 250, large }
@@ -97,7 +99,7 @@ test('a divided job: parts get the plan and each other’s records, and the last
   const row = await findTask(env.DB, main.run.task_id)
   const half = { ...noProgress, transcoded: 0.5 }
   // Its memory was lost after the first part was delivered.
-  const whole = await new PartsProgress().update(env.DB, row!, 2, half, Date.now())
+  const whole = await new PartsProgress().update(env.DB, row!, chunk.run.task_id, half, Date.now())
   expect(whole.transcoded).toBeCloseTo((PARTS_SHARE * (1 + 0.5)) / PARTS)
   const rest = await startNextAttempt()
   expect(rest.part).toBe(1)
@@ -305,6 +307,29 @@ test('objects for the attempt that puts the parts together: of parts, read in ra
   const [cancelled] = await Promise.all([apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' }), late])
   expect(cancelled.status).toBe(200)
   expect((await rest.taskApi('PUT', nameOf(rest, 'audio_0.2'), bytes)).status).toBe(409)
+  await cleanUp(main.job)
+  expect(await stored(main.job)).toEqual([])
+})
+
+test('objects of the attempt that divides the job are read by its parts, and gone with the job', async () => {
+  const { id, attempt: main } = await startJob(HLS_JOB)
+  const { accepts } = await (await main.taskApi('GET', '')).json<TaskDescription>()
+  expect(accepts?.mainWork).toBe(true)
+  const name = `/work/${MAIN_TASK}-${main.run.attempt}/subtitles.0`
+  expect((await main.taskApi('PUT', name, new Uint8Array([1, 2, 3]))).status).toBe(200)
+  expect((await main.taskApi('PUT', `/work/${MAIN_TASK}-2/subtitles.0`, new Uint8Array([1]))).status).toBe(403)
+  const subtitles = { name: `${MAIN_TASK}-${main.run.attempt}/subtitles`, bytes: 3, sha256: 'a'.repeat(64) }
+  const division = { chunks: [0, 1], subtitles }
+  expect((await main.taskApi('POST', '/plan', { ...HLS_PLAN, plan: { ...HLS_PLAN.plan, division } })).status).toBe(200)
+  expect((await main.divide(PARTS)).status).toBe(200)
+  const part = await startNextAttempt()
+  const { plan } = await (await part.taskApi('GET', '')).json<TaskDescription>()
+  expect(plan).toMatchObject({ division })
+  const read = await part.taskApi('GET', name)
+  expect(new Uint8Array(await read.arrayBuffer())).toEqual(new Uint8Array([1, 2, 3]))
+  expect((await part.taskApi('PUT', name, new Uint8Array([1]))).status).toBe(403)
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  expect((await main.taskApi('PUT', name, new Uint8Array([1]))).status).toBe(409)
   await cleanUp(main.job)
   expect(await stored(main.job)).toEqual([])
 })

@@ -1,4 +1,4 @@
-// In charge of: encoding a few GOPs of a source as a chunk would, and counting their bits.
+// In charge of: encoding a place of a source as a chunk would, and counting the bits of its GOPs.
 // Not in charge of: which GOPs, and what follows (findRateFactors.ts), the plan (plan/division/samplePlan.ts).
 import type { Readable } from 'node:stream'
 import { UnlikeChunks } from '../../division/unlikeChunks.ts'
@@ -17,6 +17,8 @@ export interface SampleOptions {
   cores: number
   /** Completes the plan of a sample with its place in the source; missing = the source has an index. */
   locate?: (sample: Plan) => Promise<Plan>
+  /** The videos with captions for its frames; missing = none is needed. */
+  carriers?: (sample: Plan) => Promise<string[]>
 }
 
 /** Bits of the place's counted GOPs, for each rendition of the sample's plan; null = it has not all of them. */
@@ -24,8 +26,8 @@ export async function encodePlace(
   engine: FfmpegPrograms,
   url: string,
   sample: Plan,
-  { from, counted, to }: RatePlace,
-  { threads, cores, locate, ...places }: SampleOptions,
+  place: RatePlace,
+  { threads, cores, locate, carriers, ...run }: SampleOptions,
 ): Promise<number[] | null> {
   const gops: number[][] = plannedPipes(sample).map(() => [])
   const located = await placed(sample, locate)
@@ -35,18 +37,26 @@ export async function encodePlace(
     inputFlags: inputFlags(url),
     seekable: true,
     outputs: gops.map((_gop, index) => `pipe:${FIRST_PIPE_FD + index}`),
+    ...(carriers === undefined ? {} : { carriers: await carriers(located) }),
     threads,
     cores,
   })
   const { ended, code } = await runFfmpeg(engine, args, {
-    ...places,
+    ...run,
     purpose: 'sample the bitrate',
     pipeReaders: gops.map((sizes) => (stream) => readGops(stream, sizes)),
     limits: { cpuSeconds: 0 },
   })
-  places.signal.throwIfAborted()
-  if (ended !== 'exit' || code !== 0 || gops.some(({ length }) => length < to - from)) return null
-  return gops.map((sizes) => 8 * sizes.slice(counted - from).reduce((sum, bytes) => sum + bytes, 0))
+  run.signal.throwIfAborted()
+  const { first, end } = countedGops(place)
+  if (ended !== 'exit' || code !== 0 || gops.some(({ length }) => length < end)) return null
+  return gops.map((sizes) => 8 * sizes.slice(first, end).reduce((sum, bytes) => sum + bytes, 0))
+}
+
+/** Positions among the GOPs that are encoded, of which the first can begin in its middle. */
+function countedGops({ sharesPerGop, from, counted, to }: RatePlace): { first: number; end: number } {
+  const first = Math.ceil((counted - from) / sharesPerGop)
+  return { first, end: first + (to - counted) / sharesPerGop }
 }
 
 async function placed(sample: Plan, locate: SampleOptions['locate']): Promise<Plan | null> {

@@ -1,7 +1,7 @@
 // In charge of: finding the rate factor of each rendition of a divided job by encoding samples of the source.
 // Not in charge of: encoding one (encodePlace.ts), the arithmetic (plan/division/rateFactor.ts, rateSampling.ts).
 import { FIRST_FACTORS, RateSamples } from '../../plan/division/rateFactor.ts'
-import { mostPlaces, placeGops, ratePlaces, type RatePlace } from '../../plan/division/rateSampling.ts'
+import { mostPlaces, placeGops, ratePlaces, type RatePlace, type SampledGop } from '../../plan/division/rateSampling.ts'
 import type { VideoCodec } from '#contract/codecs.ts'
 
 /** One rendition whose factor is wanted. */
@@ -13,7 +13,7 @@ export interface RateTarget {
 export interface RateSource {
   seconds: number
   /** Of every rendition. */
-  gopSeconds: number
+  gop: SampledGop
   /** Bytes of each place in the source; null = unknown. */
   sourceBytes: readonly number[] | null
 }
@@ -48,11 +48,11 @@ const ROUNDS_AGAIN = 2
  */
 export async function findRateFactors(
   targets: readonly RateTarget[],
-  { seconds, gopSeconds, sourceBytes }: RateSource,
+  { seconds, gop, sourceBytes }: RateSource,
   encode: EncodePlace,
 ): Promise<FoundFactors | null> {
-  const places = ratePlaces(seconds, gopSeconds)
-  const placeSeconds = placeGops(gopSeconds) * gopSeconds
+  const places = ratePlaces(seconds, gop)
+  const placeSeconds = placeGops(gop.seconds) * gop.seconds
   const most = mostPlaces(places.length)
   const samples = targets.map(() => new RateSamples(places.length, sourceBytes))
   const wanted = targets.map(({ kbps }) => kbps * 1000 * placeSeconds)

@@ -1,10 +1,15 @@
 // In charge of: the rate factors in the plan of a divided job.
 // Not in charge of: the search (findRateFactors.ts), one sample (encodePlace.ts), dividing (plan/division/).
 import type { FfmpegPrograms } from '../../ffmpeg/run.ts'
-import { toNumber } from '../../formats/rational.ts'
 import type { Log } from '../../log.ts'
 import { placeGops } from '../../plan/division/rateSampling.ts'
-import { rateFactorsOf, sampledRenditions, samplePlan, type SampledRenditions } from '../../plan/division/samplePlan.ts'
+import {
+  rateFactorsOf,
+  sampledGop,
+  sampledRenditions,
+  samplePlan,
+  type SampledRenditions,
+} from '../../plan/division/samplePlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { encodePlace, type SampleOptions } from './encodePlace.ts'
 import { firstFactors } from './surveyRates.ts'
@@ -32,7 +37,11 @@ export function rateTargets(
   return {
     sampled,
     targets,
-    source: { seconds: plan.durationSeconds, gopSeconds: toNumber(sampled.gop), sourceBytes: null },
+    source: {
+      seconds: plan.durationSeconds,
+      gop: sampledGop(sampled),
+      sourceBytes: null,
+    },
   }
 }
 
@@ -46,8 +55,8 @@ export function rateSampling(engine: FfmpegPrograms, plan: Plan, { url, ...optio
 }
 
 /** `RateSource.sourceBytes`. */
-export function surveyedBytes({ gopSeconds }: RateSource, sourceBytes: SourceBytes): Promise<number[] | null> {
-  return sourceBytes(placeGops(gopSeconds) * gopSeconds)
+export function surveyedBytes({ gop }: RateSource, sourceBytes: SourceBytes): Promise<number[] | null> {
+  return sourceBytes(placeGops(gop.seconds) * gop.seconds)
 }
 
 /** `factors`: of the targets. */

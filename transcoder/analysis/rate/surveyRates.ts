@@ -79,8 +79,8 @@ export function factorsOfSamples(
 }
 
 /** As many as one task would take, in an order whose every share is spread over the video. */
-function placesOf({ seconds, gopSeconds }: RateSource): RatePlace[] {
-  const places = ratePlaces(seconds, gopSeconds)
+function placesOf({ seconds, gop }: RateSource): RatePlace[] {
+  const places = ratePlaces(seconds, gop)
   return places.slice(0, mostPlaces(places.length))
 }
 
@@ -104,12 +104,12 @@ async function sample(
 
 function estimate(
   targets: readonly RateTarget[],
-  { seconds, gopSeconds, sourceBytes }: RateSource,
+  { seconds, gop, sourceBytes }: RateSource,
   samples: readonly PlaceSample[],
   near: readonly number[],
 ): { factors: number[]; error: number } {
-  const count = ratePlaces(seconds, gopSeconds).length
-  const placeSeconds = placeGops(gopSeconds) * gopSeconds
+  const count = ratePlaces(seconds, gop).length
+  const placeSeconds = placeGops(gop.seconds) * gop.seconds
   const found = targets.map(({ kbps }, target) => {
     const own = new RateSamples(count, sourceBytes)
     for (const { place, factors, bits } of samples) own.add(place, factors[target]!, bits[target]!)

@@ -10,8 +10,31 @@ export type CaptionFields = readonly [Iterable<SentPair>, Iterable<SentPair>]
 /** Triplets in a second of CEA-608 and CEA-708 together: 9600 bits per second. The count of a frame has 5 bits. */
 const [TRIPLETS_PER_SECOND, MOST_TRIPLETS] = [600, 31]
 
-/** Frames from the first one to the first after the last pair, which has none. */
-export function* captionFrames(fields: CaptionFields, rate: Rational): Generator<Uint8Array> {
+/** By number; `end` is the first after them, null = all that follow. */
+interface Frames {
+  first: number
+  end: number | null
+}
+
+/** Of these frames, no more than the first one after the last pair, which has none; that one alone if they are behind it. */
+export function* captionFrames(
+  fields: CaptionFields,
+  rate: Rational,
+  { first, end }: Frames = { first: 0, end: null },
+): Generator<Uint8Array> {
+  let number = 0
+  let last: Uint8Array | null = null
+  // From the first frame of the output: which pair is in a frame follows from all frames before it.
+  for (const frame of allFrames(fields, rate)) {
+    if (end !== null && number >= end) return
+    if (number >= first) yield frame
+    number += 1
+    last = frame
+  }
+  if (number <= first && last !== null) yield last
+}
+
+function* allFrames(fields: CaptionFields, rate: Rational): Generator<Uint8Array> {
   const framesPerSecond = toNumber(rate)
   const count = Math.min(MOST_TRIPLETS, Math.round(TRIPLETS_PER_SECOND / framesPerSecond))
   const readers = fields.map((pairs) => new PairReader(pairs))

@@ -1,7 +1,7 @@
 // In charge of: whether decoding can begin with an access unit of H.264, HEVC or MPEG-2 video: its frame and all that are
 // shown later are those of a decoder that began earlier.
 // Not in charge of: finding access units in a transport stream (videoUnits.ts).
-import { BitReader } from '../bitReader.ts'
+import { recoveryFrames } from '../recoveryPoint.ts'
 
 /** Names of ffmpeg. */
 export type SoughtCodec = 'h264' | 'hevc' | 'mpeg2video'
@@ -13,8 +13,6 @@ const START_CODE_BYTES = 3
 /** Rec. ITU-T H.264, table 7-1. */
 const IDR_SLICE = 5
 const SEI = 6
-/** Annex D: payloadType of the recovery point SEI message. */
-const RECOVERY_POINT = 6
 /** BLA, IDR, CRA (Rec. ITU-T H.265, table 7-1); 22 and 23 are reserved. */
 const FIRST_IRAP = 16
 const LAST_IRAP = 21
@@ -68,40 +66,4 @@ function ofMpeg2(unit: Uint8Array): boolean {
 function* startCodes(bytes: Uint8Array): Generator<number> {
   for (let at = START_CODE_BYTES; at < bytes.length; at += 1)
     if (bytes[at - 1] === 1 && bytes[at - 2] === 0 && bytes[at - 3] === 0) yield at
-}
-
-/** recovery_frame_cnt; null = another message, or one that cannot be read. */
-function recoveryFrames(sei: Uint8Array): number | null {
-  for (let at = 0; at + 2 < sei.length;) {
-    let type = 0
-    while (sei[at] === 0xff) {
-      type += 255
-      at += 1
-    }
-    type += sei[at++] ?? 0
-    let size = 0
-    while (sei[at] === 0xff) {
-      size += 255
-      at += 1
-    }
-    size += sei[at++] ?? 0
-    if (type === RECOVERY_POINT) return expGolomb(sei.subarray(at))
-    // A start code ends the NAL unit; trailing bits follow the last message.
-    if (sei[at + size] === undefined || sei[at + size] === 0x80) return null
-    at += size
-  }
-  return null
-}
-
-/** ue(v), at most 16 bits of it. */
-function expGolomb(bytes: Uint8Array): number | null {
-  const reader = new BitReader(bytes)
-  try {
-    let zeros = 0
-    while (!reader.flag()) zeros += 1
-    return zeros > 16 ? null : 2 ** zeros - 1 + reader.read(zeros)
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
 }

@@ -8,7 +8,7 @@ import { TaskError } from '#contract/taskError.ts'
 import { factorsOfSamples } from '../../analysis/rate/surveyRates.ts'
 import { rateTargets, surveyedFactors } from '../../analysis/rate/sampleRates.ts'
 import type { Attempt } from '../../attempt.ts'
-import { decodeSurveyRecord, type SurveyRecord } from '../../division/surveyRecord.ts'
+import { decodeSurveyRecord, type AskedSurvey, type SurveyRecord } from '../../division/surveyRecord.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { gainsToTry, joinReadings, surveyedMixes, withGains, withTries } from '../../plan/division/loudnessSurvey.ts'
 import { partsOf } from '../../plan/division/partPlan.ts'
@@ -35,7 +35,9 @@ export async function divideSurveyed(
     throw new TaskError('internal', `The plan has a survey of ${survey?.parts ?? 0} parts, and the job has ${parts}.`)
   const post = (made: Plan) =>
     taskClient.postPlan({ plan: made, warnings: made.warnings, replaces: true }, controller.signal)
-  const records = (await fetchRecords(attempt, parts)).map(decodeSurveyRecord)
+  const records = (await fetchRecords(attempt, parts)).map((record, part) =>
+    decodeSurveyRecord(record, askedOf(plan, survey, part)),
+  )
   const { plan: measured, tries } = loudnessOf(specOf(task), plan, survey, records)
   if (tries !== null) {
     const [first, both] = [parts, 2 * parts]
@@ -56,6 +58,14 @@ export async function divideSurveyed(
     },
   })
   return { parts: parts + partsOf(division).length }
+}
+
+/** As surveyPart.ts reads it from the plan. */
+function askedOf(plan: Plan, survey: SurveyPlan, part: number): AskedSurvey {
+  const { factors, loudness } = survey
+  const isFirstRound = part < firstRoundOf(survey)
+  const levels = isFirstRound ? surveyedMixes(plan).length : (loudness?.tries ?? []).flat().length
+  return { targets: isFirstRound ? factors.length : 0, levels: loudness === undefined ? null : levels }
 }
 
 /** The plan with its gains; `tries`: what has to be tried before. */

@@ -25,15 +25,16 @@ import type { Plan } from '../../plan/model/plan.ts'
 import { forEngine } from '../../plan/planEngine.ts'
 import { probePart } from '../attemptReports.ts'
 import { ExpectedBytes } from '../../source/expectedBytes.ts'
-import { readDrawnCaptions } from '../burnIn/drawnCaptions.ts'
 import { lateWarnings } from '../multiplexOutput.ts'
 import { findSourceCues, openTask, type OpenTask, type Surroundings } from '../openTask.ts'
 import { LOG_MS } from '../reportFailure.ts'
 import { dividedPlan, requirePlannedBuild, requirePlannedSource } from '../taskPlan.ts'
 import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
+import { drawnInChunk } from './drawnSubtitles.ts'
 import { makeSurveyPart } from './surveyPart.ts'
 import { lastVideo, requireUsableVideo } from './lastVideo.ts'
+import { leaveBytes } from './sharedReading.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
 /** The source is not analysed again: the plan says everything. */
@@ -73,10 +74,10 @@ async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Pro
   // One that was refused is reason enough to make nothing.
   if (part.kind === 'rest') await requireUsableVideo(attempt, whole)
   const sourceCues = part.kind === 'rest' ? await findSourceCues(open) : null
-  const drawn = await readDrawnCaptions(attempt, { spec: open.spec, media: open.media, files: open.captionFiles })
+  const { drawn, bitmaps } = part.kind === 'chunk' ? await drawnInChunk(open, whole) : { drawn: null, bitmaps: null }
   const reading = part.kind === 'chunk' && isSoughtTransport(open.media) ? new ChunkReading(open.media, whole) : null
   const transcoded = await transcode(
-    { ...open, sourceCues },
+    { ...open, sourceCues, bitmaps },
     { plan: planOfPart(whole, part), drawn },
     {
       whole: part.kind === 'chunk' ? encodedSegments(whole) : whole,
@@ -107,7 +108,7 @@ async function recordOf(
   reading: ChunkReading | null,
 ): Promise<PartRecord> {
   const { attempt } = open
-  const { segments, damage, late } = made
+  const { segments, damage, late, collected } = made
   const warnings: Warning[] = lateWarnings(late)
   if (part.kind === 'chunk') {
     if (segments === null) throw new TaskError('internal', 'A chunk has no segments.')
@@ -117,9 +118,11 @@ async function recordOf(
     // One rendition has one header: that of the first chunk stands for all.
     const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
     const facts: PartFacts = { probed, damage, warnings }
+    const left = await leaveBytes(attempt, open.task, collected)
     return chunkRecordOf(segments, encodedSegments(whole), part.chunk, {
       ...facts,
       ...(read === undefined ? {} : { read }),
+      ...(left === null ? {} : { left }),
     })
   }
   const facts = await restFacts(open, whole, made, warnings)
@@ -132,15 +135,16 @@ async function recordOf(
 async function restFacts(
   { attempt, sizeBytes }: OpenTask,
   { audioFiles }: Plan,
-  { plan, encoded, damage }: Transcoded,
+  { plan, encoded, extractor, damage }: Transcoded,
   warnings: readonly Warning[],
 ): Promise<RestFacts> {
+  const extracted = await extractor?.finish()
   const files = encoded.slice(0, audioFiles.length)
   return {
     probed: new Map(),
     damage,
-    warnings,
-    files: await storedFiles(attempt, { ...plan, audioFiles }, files, true),
+    warnings: [...warnings, ...(extracted?.warnings ?? [])],
+    files: [...(await storedFiles(attempt, { ...plan, audioFiles }, files, true)), ...(extracted?.objects ?? [])],
     audioFileSeconds: files.map(({ probed }) => probed.durationSeconds),
     sourceBytes: sizeBytes,
   }

@@ -15,8 +15,15 @@ export function carrierRates(videos: readonly VideoPlan[]): Rational[] {
   return rates
 }
 
-export function carrierInputs(files: readonly string[]): string[] {
-  return files.flatMap((file) => [
+/**
+ * How a video with captions gets the rate of the output: by the filter fps, or where that moves captions to other frames
+ * (ffmpeg 7), as it is read. (As ffmpeg 5 reads it, it ends at a time that tpad misunderstands.)
+ */
+export type CarrierClock = 'filter' | 'input'
+
+export function carrierInputs(carriers: readonly { file: string; rate: Rational }[], clock: CarrierClock): string[] {
+  return carriers.flatMap(({ file, rate }) => [
+    ...(clock === 'input' ? ['-r', `${rate.num}/${rate.den}`] : []),
     // The demuxer probes with the decoder of both.
     ...['-protocol_whitelist', 'file', '-format_whitelist', 'mpegvideo', '-codec_whitelist', 'mpeg1video,mpeg2video'],
     ...['-f', 'mpegvideo', '-i', file],
@@ -26,18 +33,18 @@ export function carrierInputs(files: readonly string[]): string[] {
 interface Captioned {
   video: VideoPlan
   position: number
-  /** Of the result. */
-  label: string
 }
 
 /**
  * blend gives the pixels of its second input in frames of its first one, which have the captions: ffmpeg has no filter
- * that copies captions alone. `[n0]` is the video of output 0 without captions. `first`: the first of the inputs.
+ * that copies captions alone. `[n0]` is the video of output 0 without captions, `[v0]` that with them. `first`: the first of
+ * the inputs.
  */
 export function carrierGraph(
   plan: Pick<FrameSource, 'picture'>,
   captioned: readonly Captioned[],
   first: number,
+  clock: CarrierClock,
 ): string[] {
   return [
     ...carrierRates(captioned.map(({ video }) => video)).flatMap((rate, index) =>
@@ -45,22 +52,22 @@ export function carrierGraph(
         `[${first + index}:v:0]`,
         captioned
           .filter(({ video }) => sameRatio(video.frameRate, rate))
-          .map(({ video, position }) => ({ filters: carrierFilters(plan, video), label: `k${position}` })),
+          .map(({ video, position }) => ({ filters: carrierFilters(plan, video, clock), label: `k${position}` })),
         'split',
       ),
     ),
     ...captioned.map(
-      ({ video, position, label }) =>
-        `[k${position}][n${position}]${['blend=all_mode=normal:all_opacity=0:shortest=1', ...frameFormat(plan, video)].join(',')}[${label}]`,
+      ({ video, position }) =>
+        `[k${position}][n${position}]${['blend=all_mode=normal:all_opacity=0:shortest=1', ...frameFormat(plan, video)].join(',')}[v${position}]`,
     ),
   ]
 }
 
-function carrierFilters(plan: Pick<FrameSource, 'picture'>, video: VideoPlan): string[] {
+function carrierFilters(plan: Pick<FrameSource, 'picture'>, video: VideoPlan, clock: CarrierClock): string[] {
   const { num, den } = video.frameRate
   return [
     // One frame for each of the output; fps states the rate for what follows.
-    ...[`settb=${den}/${num}`, 'setpts=N', `fps=${num}/${den}`],
+    ...(clock === 'input' ? [] : [`settb=${den}/${num}`, 'setpts=N', `fps=${num}/${den}`]),
     // The last frame has no captions, and is repeated as long as the video lasts.
     'tpad=stop=-1:stop_mode=clone',
     `scale=w=${video.width}:h=${video.height}:flags=neighbor`,

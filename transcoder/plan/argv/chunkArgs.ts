@@ -23,20 +23,23 @@ export interface WholeReading {
   /** -itsoffset. */
   offsetSeconds: number
   cut: CutPlan | null
+  /** As in the chunk's PartPlan. */
+  runInSeconds?: number | undefined
 }
 
 /** On ffmpeg's clock: the frame that is shown then must be decoded exactly, and all after it. */
-function runIn({ first }: FrameRange, rate: Rational, cut: CutPlan | null): number {
-  return Math.floor((first * rate.den) / rate.num + (cut?.frames == null ? 0 : startOf(cut.frames)) - RUN_IN_SECONDS)
+function runIn({ first }: FrameRange, rate: Rational, cut: CutPlan | null, exact?: number): number {
+  const begin = (first * rate.den) / rate.num + (cut?.frames == null ? 0 : startOf(cut.frames))
+  return exact === undefined ? Math.floor(begin - RUN_IN_SECONDS) : Math.round((begin - exact) * MICRO) / MICRO
 }
 
 /** Options of the input; null = the chunk is near the beginning: as without it. */
 export function chunkSeek(
   range: FrameRange,
   rate: Rational,
-  { skippedSeconds, offsetSeconds, cut }: WholeReading,
+  { skippedSeconds, offsetSeconds, cut, runInSeconds }: WholeReading,
 ): string[] | null {
-  const clock = runIn(range, rate, cut)
+  const clock = runIn(range, rate, cut, runInSeconds)
   if (clock <= 0) return null
   // In whole microseconds, as ffmpeg adds them: every frame has exactly the time that it has in a run over all.
   const place = clock - Math.round(offsetSeconds * MICRO) / MICRO + Math.round((skippedSeconds ?? 0) * MICRO) / MICRO

@@ -41,6 +41,7 @@ export function readCut(plan: CutReader, seekable: boolean): CutReading {
             skippedSeconds,
             offsetSeconds: offsetSeconds ?? (skippedSeconds === null ? -(plan.videoOffsetSeconds ?? 0) : 0),
             cut,
+            runInSeconds: plan.part?.kind === 'chunk' ? plan.part.runInSeconds : undefined,
           })
   const seek = [
     // Accurate seeking would drop a frame that begins before that time and is shown at it.

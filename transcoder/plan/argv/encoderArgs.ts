@@ -25,8 +25,19 @@ function keyFrameArgs(plan: Plan, video: VideoPlan): string[] {
   // The encoder counts its GOPs from each of them.
   if (spliceFrames.length > MAX_LISTED_FRAMES)
     return ['-force_key_frames', spliceFrames.map((n) => ((n * frameRate.den) / frameRate.num).toFixed(6)).join(',')]
-  const grid = `eq(mod(n,${gopFrames}),0)`
+  const before = framesBefore(plan, video)
+  const grid = `eq(mod(n${before === 0 ? '' : `+${before}`},${gopFrames}),0)`
   return ['-force_key_frames', `expr:${spliceFrames.length === 0 ? grid : `${grid}+${frameExpression(spliceFrames)}`}`]
+}
+
+/** The encoder's own GOPs are not the wanted ones. */
+function needsKeyFrames(plan: Plan, video: VideoPlan): boolean {
+  return splicesOf(plan, video).length > 0 || framesBefore(plan, video) > 0
+}
+
+/** Frames of the GOP in which the output begins, before it: a sample may begin in the middle of one. */
+function framesBefore(plan: Plan, { gopFrames, frameRate }: VideoPlan): number {
+  return (chunkFrames(plan, frameRate)?.first ?? 0) % gopFrames
 }
 
 /** The encoder counts the frames of a chunk from its beginning, which is a key frame anyway. */
@@ -75,8 +86,8 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
       ...['-profile:v', 'high'],
       // Exact GOPs: no key frame off the grid, and none at a scene cut.
       ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
-      // Splice points need IDR frames. Without -forced-idr an encoder may write any intra frame.
-      ...(splicesOf(plan, video).length === 0 ? [] : [...keyFrameArgs(plan, video), '-forced-idr', '1']),
+      // They must be IDR frames. Without -forced-idr an encoder may write any intra frame.
+      ...(needsKeyFrames(plan, video) ? [...keyFrameArgs(plan, video), '-forced-idr', '1'] : []),
       // Closed GOPs: no frame refers across a key frame, so the stream can be cut there.
       ...['-flags', `+cgop${interlacedParams(video)}`],
       // b_strategy 0: anchors exactly ip_distance apart; otherwise the encoder chooses their positions.
@@ -103,7 +114,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
         ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
         // Without it x265 writes half of its key frames as CRA, which does not close the GOP.
         ...['-forced-idr', '1'],
-        ...(splicesOf(plan, video).length === 0 ? [] : keyFrameArgs(plan, video)),
+        ...(needsKeyFrames(plan, video) ? keyFrameArgs(plan, video) : []),
         // x265 prints a report at its default log level. In transport streams it repeats a message of 2.4 kB with its own
         // settings at each key frame, which its rate control does not count: 409 kbps for 400.
         ...[

@@ -4,7 +4,7 @@
 import type { FileContainer } from '#contract/containers.ts'
 import { burnInFilters, changesClock } from './burnInArgs.ts'
 import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
-import { carrierGraph, carrierInputs, carrierRates } from './captionCarriers.ts'
+import { carrierGraph, carrierInputs, carrierRates, type CarrierClock } from './captionCarriers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
 import { chunkRange, encoderClock } from './chunkArgs.ts'
@@ -62,6 +62,8 @@ export interface ArgvTargets {
   burnIn?: readonly string[]
   /** Absolute paths of the videos with captions that this program wrote, in the order of `carrierRates`. */
   carriers?: readonly string[]
+  /** Missing = by a filter. */
+  carrierClock?: CarrierClock
   /** Threads for each codec; 0 = ffmpeg chooses. Set it where the machine reports more cores than may be used. */
   threads: number
   /**
@@ -87,8 +89,11 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...logoInput(plan, ends),
     ...(drawsBitmaps(plan) ? bitmapInput(fileTarget(ends.bitmaps ?? undefined)) : []),
     ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(ends.captions?.[position]))),
-    ...carrierInputs(carrierRates(encodedVideo(plan)).map((_rate, position) => fileTarget(ends.carriers?.[position]))),
-    ...filterGraphs(plan, ends.burnIn ?? []).flatMap((graph) => ['-filter_complex', graph]),
+    ...carrierInputs(
+      carrierRates(encodedVideo(plan)).map((rate, position) => ({ rate, file: fileTarget(ends.carriers?.[position]) })),
+      ends.carrierClock ?? 'filter',
+    ),
+    ...filterGraphs(plan, ends).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
       ...threads,
@@ -196,26 +201,25 @@ function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]
  * One graph for the video and one for each audio stream: ffmpeg rebuilds a graph when the channels of its source
  * change, and ffmpeg 7 ends with SIGABRT where one of several inputs has no data.
  */
-function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
+function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter' }: ArgvTargets): string[] {
   const wanted = muxedEncodes(plan)
   const videoBranches = wanted.flatMap(({ video }, position) =>
     video === null || video.copied != null ? [] : [{ video, position }],
   )
   const clockOf = ({ frameRate, mode }: VideoPlan, overlaid: boolean) =>
     encoderClock(chunkRange(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
-  const finished = ({ logo, bitmaps }: VideoPlan, position: number) =>
-    logo === null && bitmaps == null ? `v${position}` : `b${position}`
+  // Captions come last: filters behind them might change the captions of a frame, and one that drops frames loses them.
+  const finished = ({ embedded }: VideoPlan, position: number) =>
+    embedded === undefined ? `v${position}` : `n${position}`
   const video = videoBranches.map(({ video, position }) => ({
     filters: [
       ...videoFilters(plan, video),
       ...(video.logo === null ? burnInFilters(plan, video, burnIn) : []),
       ...(video.logo === null && video.bitmaps == null ? clockOf(video, false) : []),
     ],
-    label: video.embedded !== undefined ? `n${position}` : finished(video, position),
+    label: video.logo === null && video.bitmaps == null ? finished(video, position) : `b${position}`,
   }))
-  const captioned = videoBranches.flatMap(({ video, position }) =>
-    video.embedded !== undefined ? [{ video, position, label: finished(video, position) }] : [],
-  )
+  const captioned = videoBranches.filter(({ video }) => video.embedded !== undefined)
   const carriers = videoInputCount(plan) + tx3gTracks(plan).length
   const tracks = [
     ...wanted.flatMap(({ audio, trimmed }, position) =>
@@ -242,8 +246,9 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
             overlay: [bitmapOverlay(plan, video.bitmaps), ...clockOf(video, true)].join(','),
             onto: video.logo === null ? `b${position}` : `c${position}`,
             position,
-            filters: bitmapFilters(plan, video, video.bitmaps),
             label: `s${position}`,
+            to: finished(video, position),
+            filters: bitmapFilters(plan, video, video.bitmaps),
           },
         ],
   )
@@ -273,16 +278,16 @@ function filterGraphs(plan: Plan, burnIn: readonly string[]): string[] {
         })),
         'split',
       ),
-      ...carrierGraph(plan, captioned, carriers),
       // The logo is drawn on the finished frame, so that bars, rotation and fields do not move it.
       ...buildSharedGraph(`[${sources}:v:0]`, logos, 'split'),
       // Captions are drawn over the logo: they have to be readable.
       ...logos.map(
         ({ logo, video, position }) =>
-          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps == null ? clockOf(video, !changesClock(plan, video)) : [])].join(',')}[${video.bitmaps == null ? 'v' : 'c'}${position}]`,
+          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps == null ? clockOf(video, !changesClock(plan, video)) : [])].join(',')}[${video.bitmaps == null ? finished(video, position) : `c${position}`}]`,
       ),
       ...buildSharedGraph(`[${sources + (hasLogo(plan) ? 1 : 0)}:v:0]`, bitmaps, 'split'),
-      ...bitmaps.map(({ onto, overlay: draw, position }) => `[${onto}][s${position}]${draw}[v${position}]`),
+      ...bitmaps.map(({ onto, overlay: draw, position, to }) => `[${onto}][s${position}]${draw}[${to}]`),
+      ...carrierGraph(plan, captioned, carriers, carrierClock),
     ],
     ...audio,
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))

@@ -17,7 +17,7 @@ export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable
 
 /** Every part stores its segments as they are; what has one writer is copied from them. */
 function ofOutputs(plan: Plan): string | null {
-  return (plan.packaging === null ? ofFiles(plan) : ofPackage(plan, plan.packaging)) ?? ofExtracts(plan)
+  return plan.packaging === null ? ofFiles(plan) : ofPackage(plan, plan.packaging)
 }
 
 function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
@@ -41,26 +41,18 @@ function ofPackage({ durationSeconds }: Plan, packaging: PackagingPlan): string 
   return firstReason(renditions.flatMap(({ video }) => video ?? []))
 }
 
-function ofExtracts({ extracts }: Plan): string | null {
-  if (extracts != null && (extracts.frames !== null || extracts.waveform !== null))
-    return 'stills, an animated preview or a waveform are made by the task that makes the video'
-  return null
-}
-
-function ofVideo({ codec, mode, copied, deinterlace, embedded }: VideoPlan): string | null {
+function ofVideo({ codec, mode, copied, deinterlace }: VideoPlan): string | null {
   if (copied != null) return 'copied video is not encoded'
   // Measured: x265 leaves 13 % of the buffer where a cut is near the end of a chunk. x264 left 43 % or more.
   if (mode === 'cbr' && codec !== 'h264')
     return `${codec} of a constant bitrate (cbr) needs one encoder for the whole video; vbr and qvbr can be divided`
   if (deinterlace === 'telecine') return 'the frames behind 3:2 pulldown are found from the beginning of the source'
-  if (embedded !== undefined) return 'captions embedded in the frames are written from the beginning of the video'
   return null
 }
 
 function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean): string | null {
   if (spec.maxSourceErrors !== null)
     return 'max_source_errors counts the errors of the whole source, which one task reads from its beginning'
-  if (spec.burnIn?.kind === 'source track') return 'subtitles of the source that are drawn are read by one task'
   if (plan.join !== undefined) return 'the source is joined from several inputs'
   if (!seekable) return 'the source can only be read from its beginning to its end'
   if (media.formats.includes('mpegts')) return notSought(media.cut?.whole ?? media)

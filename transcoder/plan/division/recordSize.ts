@@ -5,7 +5,7 @@ import { toNumber } from '../../formats/rational.ts'
 import type { PackagingPlan, RenditionPlan } from '../model/plan.ts'
 import { spliceSegments } from './manifestSize.ts'
 
-/** The rest of the message: WebVTT, thumbnails, and what is not a list of segments. */
+/** The rest of the message: WebVTT, thumbnails, a thousand stills, and what is not a list of segments. */
 const MAX_CHARACTERS = (MAX_PART_RECORD_BYTES * 3) / 4
 /** Compressed, of a segment with one key frame: most of it is the hash, which cannot be compressed. */
 const SEGMENT_CHARACTERS = 100

@@ -5,12 +5,13 @@ import { planOfPart } from './partPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { Plan, RenditionPlan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
-import type { RatePlace } from './rateSampling.ts'
+import { RUN_IN_SECONDS, type RatePlace, type SampledGop } from './rateSampling.ts'
 
 /** The renditions that need a factor, by their position in the packaging. */
 export interface SampledRenditions {
   positions: number[]
   videos: VideoPlan[]
+  /** Seconds. */
   gop: Rational
 }
 
@@ -33,8 +34,20 @@ function gopSeconds({ gopFrames, frameRate }: VideoPlan): Rational {
   return { num: gopFrames * frameRate.den, den: frameRate.num }
 }
 
+export function sampledGop({ videos, gop }: SampledRenditions): SampledGop {
+  return {
+    seconds: toNumber(gop),
+    shares: videos.reduce((shares, { gopFrames }) => commonDivisor(shares, gopFrames), 0),
+    runInSeconds: Math.max(...videos.map(({ codec }) => RUN_IN_SECONDS[codec])),
+  }
+}
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b)
+}
+
 /**
- * A chunk whose segments are single GOPs. What is drawn over the video is left out: its files are written later, and it
+ * A chunk whose segments are shares of a GOP. What is drawn over the video is left out: its files are written later, and it
  * changes little. `factors`: in the order of the renditions.
  */
 export function samplePlan(
@@ -51,7 +64,7 @@ export function samplePlan(
     return {
       ...rendition,
       forms: ['cmaf'],
-      segmentFrames: video.gopFrames,
+      segmentFrames: video.gopFrames / place.sharesPerGop,
       audio: [],
       video: { ...video, spliceFrames: [], logo: null, bitmaps: null },
     }
@@ -59,10 +72,10 @@ export function samplePlan(
   const sampled = {
     ...plan,
     burnIn: null,
-    packaging: { ...packaging, segmentDuration: gop, renditions },
-    division: { chunks: [place.from, place.to], rateFactors: [...factors] },
+    packaging: { ...packaging, segmentDuration: { ...gop, den: gop.den * place.sharesPerGop }, renditions },
+    division: { chunks: [place.from, place.end], rateFactors: [...factors] },
   }
-  return planOfPart(sampled, { kind: 'chunk', chunk: 0, from: place.from, to: place.to })
+  return planOfPart(sampled, { kind: 'chunk', chunk: 0, from: place.from, to: place.end })
 }
 
 /** The factors of all renditions, for the plan. */

@@ -1,11 +1,10 @@
 // In charge of: how much of a video is encoded before its chunks, to find their rate.
 // Not in charge of: the places (rateSampling.ts), encoding them (analysis/rate/).
-import { toNumber } from '../../formats/rational.ts'
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
-import { mostPlaces, placeGops, RUN_IN_GOPS } from './rateSampling.ts'
-import { sampledRenditions } from './samplePlan.ts'
+import { encodedSeconds, mostPlaces, placeGops } from './rateSampling.ts'
+import { sampledGop, sampledRenditions } from './samplePlan.ts'
 
 /** Seconds for which one transcoder samples, as predicted. */
 export function samplingSeconds(plan: Plan, media: MediaInfo, vcpus: number): number {
@@ -20,8 +19,7 @@ export function samplingSeconds(plan: Plan, media: MediaInfo, vcpus: number): nu
 export function sampledSeconds(plan: Plan, seconds: number): number {
   const sampled = sampledRenditions(plan)
   if (sampled === null) return 0
-  const gop = toNumber(sampled.gop)
-  const gops = placeGops(gop)
-  const places = Math.floor(seconds / gop / gops)
-  return Math.min(places, mostPlaces(places)) * (gops + RUN_IN_GOPS) * gop
+  const gop = sampledGop(sampled)
+  const places = Math.floor(seconds / gop.seconds / placeGops(gop.seconds))
+  return Math.min(places, mostPlaces(places)) * encodedSeconds(gop)
 }

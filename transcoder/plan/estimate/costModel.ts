@@ -122,7 +122,11 @@ export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
   const encodes = [...plan.outputs, ...plannedEncodes(plan)]
   const isDecoded = encodes.some(({ video: each }) => each !== null && each.copied == null)
   const hasFrames = isDecoded || plan.packaging?.thumbnails != null
-  const decode = !hasFrames ? 0 : sourcePixels * (known === null ? DECODE_OTHER : videoEncodings[known].decodeSeconds)
+  // Stills and the preview are few frames, but those before them are decoded, too.
+  const decode =
+    !hasFrames && plan.extracts?.frames == null
+      ? 0
+      : sourcePixels * (known === null ? DECODE_OTHER : videoEncodings[known].decodeSeconds)
   const videoCpu = encodes.reduce(
     (sum, { video: each }) => sum + (each === null ? 0 : cpuSecondsPerVideoSecond(each, sourcePixels)),
     0,

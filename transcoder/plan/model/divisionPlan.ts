@@ -3,7 +3,7 @@
 
 /**
  * The parts of a divided job. A chunk is a range of the output's video, of whole segments, which one task encodes for all
- * renditions. One more part makes everything else: audio, captions, thumbnails.
+ * renditions. One more part makes everything else: audio, captions, thumbnails, stills.
  */
 export interface DivisionPlan {
   /**
@@ -19,6 +19,22 @@ export interface DivisionPlan {
   survey?: SurveyPlan | undefined
   /** Constant rate factor of each rendition's video, in place of an average bitrate; null = as without division. */
   rateFactors?: (number | null)[] | undefined
+  /** The source is read once: chunks leave what they read between their frames. Missing = every part reads for itself. */
+  sharedReading?: SharedReadingPlan | undefined
+  /** The drawn subtitles of the source, which chunks do not read there. Missing = none are drawn. */
+  subtitles?: StoredSubtitles | undefined
+}
+
+export interface SharedReadingPlan {
+  /** So many chunks are begun before the rest, which uses what they leave (worker/db/tasks.ts). */
+  chunksBeforeRest: number
+}
+
+/** An object that the dividing attempt stored (transcoder/division/workObjects.ts). */
+export interface StoredSubtitles {
+  name: string
+  bytes: number
+  sha256: string
 }
 
 export interface SurveyPlan {
@@ -43,7 +59,19 @@ export interface SourceVersion {
 /** What one part makes. Derived from the plan (plan/division/partPlan.ts), never stored. */
 export type PartPlan =
   /** `from`, `to`: as in `chunks`; null = to the end of the source. */
-  { kind: 'chunk'; chunk: number; from: number; to: number | null; seek?: ChunkSeek | null } | { kind: 'rest' }
+  | {
+      kind: 'chunk'
+      chunk: number
+      from: number
+      to: number | null
+      seek?: ChunkSeek | null
+      /**
+       * Decoding begins so long before the chunk's first frame, with a key frame that is found when the chunk is made.
+       * Missing = the index was not asked, or shows none: with one that is some seconds earlier.
+       */
+      runInSeconds?: number
+    }
+  | { kind: 'rest' }
 
 /**
  * Where a chunk of a source without an index begins to read, on the clock of its time stamps. It is found when the chunk is

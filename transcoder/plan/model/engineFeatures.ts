@@ -8,7 +8,7 @@ export interface EngineFeatures {
   hevcCaptions: boolean
   /** libx265 encodes 10 bits: some builds support one bit depth only. */
   hevcMain10: boolean
-  /** Captions survive a change to another broadcast frame rate: ffmpeg 7 and later. */
+  /** Captions survive a change to another broadcast frame rate, because the filter fps moves them: ffmpeg 7 and later. */
   captionsAcrossRates: boolean
   /** Caption bytes in several messages per frame are all read: ffmpeg 7 and later. */
   severalCaptionMessages: boolean

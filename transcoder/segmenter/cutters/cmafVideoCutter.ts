@@ -12,9 +12,16 @@ import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
 /** Boxes between the fragments that belong to a file and not to a segment. */
 const FILE_LEVEL_BOXES = new Set(['mfra', 'sidx', 'free', 'skip', 'styp'])
 
+/** What the output has before a chunk. */
+export interface BeforeChunk {
+  frames: number
+  fragments: number
+}
+
 export class CmafVideoCutter implements Cutter {
   readonly #cadence: Cadence
-  readonly #chunkStart: number | null
+  readonly #before: BeforeChunk | null
+  #fragments: number
   readonly #reader = new BoxReader()
   #ftyp: Uint8Array | null = null
   track: TrackInfo | null = null
@@ -29,11 +36,12 @@ export class CmafVideoCutter implements Cutter {
   /** The time until which the frames read so far are shown. */
   #until = 0
 
-  /** `chunkStart`: the number of the stream's first frame in the output; null = the stream is the whole output. */
-  constructor(cadence: Cadence, chunkStart: number | null = null) {
+  /** `before`: null = the stream is the whole output. */
+  constructor(cadence: Cadence, before: BeforeChunk | null = null) {
     this.#cadence = cadence
-    this.#chunkStart = chunkStart
-    this.#frames = chunkStart ?? 0
+    this.#before = before
+    this.#frames = before?.frames ?? 0
+    this.#fragments = before?.fragments ?? 0
   }
 
   push(chunk: Uint8Array): CutEvent[] {
@@ -67,7 +75,8 @@ export class CmafVideoCutter implements Cutter {
     const { track } = this
     if (this.#moof === null || track === null)
       throw new FormatError('damaged', 'The encoder wrote an mdat box without a moof box.')
-    if (this.#chunkStart !== null) this.#moof = this.#moved(this.#moof, track, this.#chunkStart)
+    this.#fragments += 1
+    if (this.#before !== null) this.#moof = this.#moved(this.#moof, track, this.#before)
     const fragment = readFragment(this.#moof, track.defaults, header.length)
     if (fragment.samples.reduce((sum, { size }) => sum + size, 0) !== bytes)
       throw new FormatError('damaged', 'The size of a movie fragment differs from the size of its samples.')
@@ -115,12 +124,8 @@ export class CmafVideoCutter implements Cutter {
     this.#moof = null
   }
 
-  /**
-   * Fragments are numbered by their first frames: the number of fragments in the chunks before is not known, and numbers
-   * only have to increase.
-   */
-  #moved(moof: Uint8Array, { timescale }: TrackInfo, chunkStart: number): Uint8Array {
-    return moveFragment(moof, { ticks: ticksOf(chunkStart, this.#cadence, timescale), sequence: this.#frames + 1 })
+  #moved(moof: Uint8Array, { timescale }: TrackInfo, { frames }: BeforeChunk): Uint8Array {
+    return moveFragment(moof, { ticks: ticksOf(frames, this.#cadence, timescale), sequence: this.#fragments })
   }
 
   #emit(bytes: Uint8Array, cuts: CutEvent[]): void {

@@ -43,6 +43,8 @@ const unasked = (change: object = {}) =>
     segmented_output_hls: true,
     segmented_output_dash: true,
     thumbnails: true,
+    stills: [{ every_seconds: 5, width: 160 }],
+    waveform: { pixels_per_second: 10 },
     videoProfiles: [
       { output: '', width: 320, height: 180, video_bitrate: 400, video_bitrate_mode: 'qvbr' },
       { output: 'low', width: 160, height: 90, video_bitrate: 150, video_bitrate_mode: 'qvbr' },
@@ -92,10 +94,16 @@ async function soon<T>(find: () => T | null): Promise<T> {
   throw new Error('it did not happen')
 }
 
+/** Stills and the waveform. */
+const extractsOf = ({ outputs }: PublicStatus) =>
+  outputs.flatMap(({ path, role, sha256 }) => (role === 'still' || role === 'waveform' ? [[path, role, sha256]] : []))
+
 let undisturbed: Record<string, DecodedPlaylist>
+let extracts: ReturnType<typeof extractsOf>
 
 test('a divided job has the frames, times and samples of one task', async () => {
-  const whole = await decodeOutputs(await service.run(job()))
+  const alone = await service.run(job())
+  const whole = await decodeOutputs(alone)
   const status = await service.run(divided())
   undisturbed = await decodeOutputs(status)
   expect(Object.keys(undisturbed).toSorted()).toEqual(Object.keys(whole).toSorted())
@@ -105,6 +113,9 @@ test('a divided job has the frames, times and samples of one task', async () => 
   }
   const mpd = await (await fetch(status.outputs.find(({ path }) => path.endsWith('manifest.mpd'))?.url ?? '')).text()
   expect(mpd).toContain('<SegmentList')
+  extracts = extractsOf(status)
+  expect(extracts).toHaveLength(Math.ceil(SECONDS / 5) + 1)
+  expect(extracts).toEqual(extractsOf(alone))
   await requireReported(status)
   await nothingLeft(status)
 })
@@ -145,6 +156,7 @@ test('killed transcoders cost no frame, and the segments have the same bytes', a
   expect(kills).toBeGreaterThan(0)
   const status = await service.waitForEnd(id)
   expect(await decodeOutputs(status)).toEqual(undisturbed)
+  expect(extractsOf(status)).toEqual(extracts)
   await requireReported(status)
   await nothingLeft(status)
 })

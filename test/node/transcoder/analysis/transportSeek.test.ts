@@ -18,10 +18,13 @@ const GOP_SECONDS = GOP_FRAMES / 25
 const WRAP = 2 ** 33 / 90_000
 const START = 95_375
 
-async function searched(coding: string[]): Promise<{ search: TransportSearch; reads: number[]; first: number }> {
+async function searched(
+  coding: string[],
+  seconds = SECONDS,
+): Promise<{ search: TransportSearch; reads: number[]; first: number }> {
   const path = directory.file('searched.ts')
   await ffmpeg([
-    ...['-y', ...lavfi(`testsrc2=s=96x64:r=25:d=${SECONDS},format=yuv420p`, `sine=d=${SECONDS}`)],
+    ...['-y', ...lavfi(`testsrc2=s=96x64:r=25:d=${seconds},format=yuv420p`, `sine=d=${seconds}`)],
     ...[...coding, '-g', `${GOP_FRAMES}`, '-c:a', 'mp2', '-b:a', '64k'],
     // Most of it is padding: much to search, little to encode.
     ...['-muxrate', '2M', '-output_ts_offset', `${START}`, path],
@@ -68,4 +71,9 @@ test('near the beginning, and without key frames', async () => {
   const { search, first } = await searched([...X264, '-x264-params', 'intra-refresh=1:keyint=50'])
   expect(await search.accessPointBefore(first + 20)).toMatchObject({ offset: expect.any(Number) as number })
   expect(await search.accessPointBefore(first + 75)).toBeNull()
+})
+
+test('the first frames are decoded before the time at which the video begins', async () => {
+  const { search } = await searched([...X264, '-bf', '3', '-x264-params', 'b-pyramid=normal'], 0.4)
+  expect(await search.runsOn()).toBe(true)
 })

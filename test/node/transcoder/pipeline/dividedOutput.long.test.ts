@@ -4,12 +4,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import { ffmpeg, makeClip, sharedClip } from '../../../support/media/media.ts'
+import { sequencesOf } from '../../../support/media/chunkStream.ts'
+import { ffmpeg, makeClip, readPackets, sharedClip } from '../../../support/media/media.ts'
 import { cueAtSeconds, makeCueClip } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
 import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
 import { compareDivision, type ComparedDivision } from '../../../support/transcoder/comparedDivision.ts'
-import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
+import { joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
 const fixture = await useAttemptFixture()
@@ -66,7 +67,36 @@ test('cues of the source, at which segments end', async () => {
   expectSame(compared)
   const playlist = compared.divided.objects.get('out/video_0/playlist.m3u8')!.toString()
   expect(playlist).toMatch(/EXT-X-DATERANGE/)
+  const numbers = sequencesOf(joinedSegments(compared.divided.objects, 'out/video_0/playlist.m3u8'))
+  expect(numbers).toEqual(numbers.map((_number, at) => at + 1))
 })
+
+test('cues as near to joins as the places of chunks keep, and one that arrives at a join', async () => {
+  // Segments of 50 frames: an eighth is six frames and a quarter.
+  const cues = [
+    cueAtSeconds(3.9, spliceInsert({ eventId: 1, out: true, pts: 4.28 * 90_000 })),
+    cueAtSeconds(5.2, spliceInsert({ eventId: 2, out: false, pts: 5.72 * 90_000 })),
+    cueAtSeconds(6, spliceInsert({ eventId: 3, out: true, pts: 7 * 90_000 })),
+  ]
+  const flags = ['-g', '50', '-bf', '2', '-f', 'mpegts']
+  const source = await makeCueClip(path('near.ts'), { seconds: 8, audio: [1], flags }, cues)
+  const compared = await compareDivision(fixture, task({ scte35_passthough: true }), { source, chunks: [0, 2, 3] })
+  expectSame(compared)
+  const [alone, divided] = [compared.alone, compared.divided].map(({ objects }) =>
+    joinedSegments(objects, 'out/video_0/playlist.m3u8'),
+  )
+  const keys = await keyTimes(divided!)
+  expect(keys).toEqual(await keyTimes(alone!))
+  expect(keys).toEqual(expect.arrayContaining([4, 4.28, 5.72, 6, 7]))
+  expect(sequencesOf(divided!)).toEqual(sequencesOf(alone!))
+})
+
+/** Seconds from the first frame. */
+async function keyTimes(stream: Buffer): Promise<number[]> {
+  await writeFile(path('keys.mp4'), stream)
+  const keys = (await readPackets(path('keys.mp4'))).filter(({ flags }) => flags.startsWith('K'))
+  return keys.map(({ pts_time }) => Number((Number(pts_time) - Number(keys[0]!.pts_time)).toFixed(3)))
+}
 
 test('a part of the source, and video alone', async () => {
   const source = await makeSourceClip(fixture, 12)

@@ -8,6 +8,7 @@ import { decodePartRecord, encodePartRecord } from '../../../../transcoder/divis
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
+import { sequencesOf } from '../../../support/media/chunkStream.ts'
 import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { runDividedJob } from '../../../support/transcoder/dividedJob.ts'
 import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
@@ -56,6 +57,7 @@ test('a divided job has the segments of one task, in directories of its parts', 
     await writeFile(file, bytes)
     if (path.includes('audio')) expect(bytes.equals(joinedSegments(whole, path))).toBe(true)
     else expect(await countFrames(fixture.engine, file)).toBe(175)
+    expect(sequencesOf(bytes)).toEqual(sequencesOf(joinedSegments(whole, path)))
   }
   const first = [...shapes(whole).keys()].find((path) => path.includes('video'))!
   const directories = listSegments(objects.get(first)!.toString()).map(({ uri }) => dirname(uri))

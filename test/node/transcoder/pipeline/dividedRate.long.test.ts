@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { sequencesOf } from '../../../support/media/chunkStream.ts'
 import { readSignalledBuffer, runDecoderBuffer } from '../../../support/media/decoderBuffer.ts'
 import { ffmpeg, lavfi, transportRates } from '../../../support/media/media.ts'
 import { checkTstd } from '../../../support/mpegts/tstdModel.ts'
@@ -87,5 +88,7 @@ test('two renditions of HLS at 29.97 frames per second', async () => {
     const file = join(fixture.directory, `rendition-${rendition}.mp4`)
     await writeFile(file, joinedSegments(compared.divided.objects, `out/video_${rendition}/playlist.m3u8`))
     await expectBuffer(file, [120, 240])
+    const numbers = sequencesOf(await readFile(file))
+    expect(numbers).toEqual(numbers.map((_number, at) => at + 1))
   }
 })

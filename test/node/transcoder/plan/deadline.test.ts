@@ -27,6 +27,18 @@ test('bytes have their time too, and so has a machine of few cores', () => {
   expect(allowed(7200, { vcpus: 1 })!.cpuSeconds).toBe(allowed(7200)!.cpuSeconds)
 })
 
+test('frames of stills are decoded, also where nothing is encoded', () => {
+  const media = mediaInfo({ durationSeconds: 7200 }, { durationSeconds: 7200 })
+  const every = { kind: 'every', seconds: 60 } as const
+  const still = { index: 0, times: every, isSingle: false, width: 320, height: 0, output: '' }
+  const stills = [{ ...still, format: 'jpeg', quality: 90 } as const]
+  // Without an index there is no seeking.
+  const alone = planJob(jobSpec({ video: [], audio: [], stills }), { ...media, formats: ['mpegts'] })
+  const waveform = { ...alone, extracts: { ...alone.extracts!, frames: null, stills: [] } }
+  const [frames, none] = [alone, waveform].map((plan) => timeLimits(plan, media, machine)!.cpuSeconds)
+  expect(frames! - none!).toBeGreaterThan(7200)
+})
+
 test('without a length there is none', () => {
   expect(allowed(null)).toBeNull()
 })

@@ -37,7 +37,10 @@ interface Cut {
 
 /** `piece`: bytes of one read. */
 function cut(bytes: number, piece = 1000): Cut {
-  const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), { frames: FRAMES, bytes })
+  const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }), {
+    frames: FRAMES,
+    bytes,
+  })
   const { init, segments } = cutSegments(cutter, encoded, { pieceBytes: piece })
   return {
     media: Buffer.concat([init!, ...segments.map((segment) => segment.bytes)]),
@@ -89,12 +92,18 @@ describe('the last access unit', () => {
   })
 
   test('needs a key frame behind it', () => {
-    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), { frames: FRAMES - 1, bytes: 0 })
+    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }), {
+      frames: FRAMES - 1,
+      bytes: 0,
+    })
     expect(() => cutter.push(encoded)).toThrow('must begin with frame 99')
   })
 
   test('a stream that is cut off', () => {
-    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), { frames: FRAMES, bytes: 0 })
+    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }), {
+      frames: FRAMES,
+      bytes: 0,
+    })
     cutter.push(encoded.subarray(0, 2000))
     expect(() => cutter.end(null)).toThrow('ends in the middle of a box')
   })
@@ -108,7 +117,11 @@ describe('of a plan', () => {
     const video = { ...packaging.renditions[0]!.video!, ...change }
     const segments = 4 / toNumber(packaging.segmentDuration)
     const part: PartPlan = { kind: 'chunk', chunk: 0, from: 0, to: segments }
-    const chunk = constantRateChunk(new CmafVideoCutter(cadence, 0), { part, packaging }, video)
+    const chunk = constantRateChunk(
+      new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }),
+      { part, packaging },
+      video,
+    )
     const events = [...chunk.cutter.push(encoded), ...chunk.cutter.end(null)]
     return { events, overrun: chunk.overrun() }
   }

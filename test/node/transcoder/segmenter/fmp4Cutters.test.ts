@@ -11,7 +11,7 @@ import { FormatError } from '../../../../transcoder/formats/formatError.ts'
 import { RefragmentingCutter } from '../../../../transcoder/segmenter/cutters/refragmentingCutter.ts'
 import { CmafVideoCutter } from '../../../../transcoder/segmenter/cutters/cmafVideoCutter.ts'
 import { cutSegments, flashSource, encodeToBuffer, type Segment } from './cutStream.ts'
-import { chunkOfStream, sequencesOf, withoutSequence } from '../../../support/media/chunkStream.ts'
+import { chunkOfStream } from '../../../support/media/chunkStream.ts'
 import { testFfmpeg } from '../../../support/media/media.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
@@ -107,20 +107,21 @@ describe('CMAF video', () => {
     expect(cutSegments(new CmafVideoCutter(cadence), video)).toEqual(whole)
   })
 
-  it('cuts a chunk as the whole stream is cut there, with its times and ascending numbers', () => {
+  it('cuts a chunk as the whole stream is cut there: the same bytes, with its times and numbers', () => {
     const whole = cutSegments(new CmafVideoCutter(cadence), video)
-    const chunks = [0, 50, 100].map((from) =>
-      cutSegments(new CmafVideoCutter(cadence, from), chunkOfStream(video, from, Math.min(from + 50, 125))),
+    const chunks = [
+      { frames: 0, fragments: 0 },
+      { frames: 50, fragments: 2 },
+      { frames: 100, fragments: 5 },
+    ].map((before) =>
+      cutSegments(
+        new CmafVideoCutter(cadence, before),
+        chunkOfStream(video, before.frames, Math.min(before.frames + 50, 125)),
+      ),
     )
     for (const { init } of chunks) expect(init!.equals(whole.init!)).toBe(true)
-    const segments = chunks.flatMap((chunk) => chunk.segments)
-    const comparable = (list: Segment[]) =>
-      list.map((segment) => ({ ...segment, bytes: sha256(withoutSequence(segment.bytes)) }))
-    expect(comparable(segments)).toEqual(comparable(whole.segments))
-    const numbers = segments.flatMap(({ bytes }) => sequencesOf(bytes))
-    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
-    expect(new Set(numbers).size).toBe(numbers.length)
-    expect(sequencesOf(segments[1]!.bytes)).toEqual([51])
+    const comparable = (list: Segment[]) => list.map((segment) => ({ ...segment, bytes: sha256(segment.bytes) }))
+    expect(comparable(chunks.flatMap(({ segments }) => segments))).toEqual(comparable(whole.segments))
   })
 
   it('refuses a segment that would begin without a key frame', async () => {

@@ -46,7 +46,7 @@ async function fetched(pieces: Record<string, Buffer>, segments: HlsSegment[]) {
   await using tempDir = await tempDirectory()
   const options = { directory: tempDir.path, signal: new AbortController().signal }
   const [track = []] = await downloadTracks(doorOf(pieces), described(segments), options)
-  return Promise.all(track.map(async ({ path, kind, ticks }) => ({ kind, ticks, bytes: await readFile(path) })))
+  return await Promise.all(track.map(async ({ path, kind, ticks }) => ({ kind, ticks, bytes: await readFile(path) })))
 }
 
 describe('segments are joined', () => {

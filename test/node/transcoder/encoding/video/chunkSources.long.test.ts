@@ -136,6 +136,16 @@ describe.each<{ name: string; file: string; source: Parameters<typeof make>[1]; 
   })
 })
 
+test('telecined film, of which two in five frames are woven of two pictures, without auto_detelecine_flag', async () => {
+  const input = await make('telecine.mkv', {
+    rate: '24000/1001',
+    filters: 'telecine=first_field=top:pattern=23,setfield=tff',
+    coding: ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M', '-bf', '2'],
+  })
+  const plan = await planOf(segmented({ video: [video()] }), input, directory.path)
+  await expectSameFrames(plan, { input }, [0, 1, 4, 7])
+})
+
 const font = 'Noto Sans'
 const cueAt = (start: number, text: string): CaptionCue => ({
   start,

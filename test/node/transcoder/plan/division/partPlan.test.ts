@@ -1,11 +1,12 @@
 // The plans of the parts of a divided job, and their arguments; no ffmpeg.
 import { describe, expect, test } from 'vitest'
+import { skipsVideo } from '../../../../../transcoder/analysis/expectedBytes.ts'
 import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { partsOf, planOfPart } from '../../../../../transcoder/plan/division/partPlan.ts'
 import type { PartPlan } from '../../../../../transcoder/plan/model/divisionPlan.ts'
 import { secondsOfPart } from '../../../../../transcoder/plan/model/partFrames.ts'
-import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
-import { plannedPipes } from '../../../../../transcoder/plan/model/plannedPipes.ts'
+import type { ExtractsPlan, Plan } from '../../../../../transcoder/plan/model/plan.ts'
+import { extractPipes, plannedPipes } from '../../../../../transcoder/plan/model/plannedPipes.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 
@@ -98,4 +99,29 @@ test('the rest encodes no video and decodes it for thumbnails only', () => {
   const args = argsOf(planOfPart(segmented(), { kind: 'rest' }))
   expect(args).not.toContain('libx264')
   expect(args.filter((arg) => arg === 'mjpeg')).toHaveLength(2)
+})
+
+describe('stills, the preview and the waveform', () => {
+  const still = { index: 0, isSingle: false, width: 320, height: 0, format: 'jpeg', quality: 90, output: '' } as const
+  const stills = [{ ...still, times: { kind: 'every', seconds: 10 } as const }]
+  const rest = (change: Partial<ExtractsPlan> = {}): Plan => {
+    const packaging = packagingSpec({ hls: true, segmentSeconds: 4, separateAudio: true })
+    const media = mediaInfo({ durationSeconds: SECONDS }, { durationSeconds: SECONDS })
+    const plan = planJob(jobSpec({ packaging, video: [videoProfile({ output: '' })], stills }), media)
+    const extracts = { ...plan.extracts!, ...change }
+    return planOfPart({ ...plan, division: DIVISION, extracts }, { kind: 'rest' })
+  }
+
+  test('are made by the rest, and by no chunk', () => {
+    const { extracts } = rest()
+    expect(extracts?.stills[0]?.images).toHaveLength(SECONDS / 10)
+    expect(extractPipes(rest())).toEqual([{ kind: 'still', element: 0 }])
+    expect(extractPipes(chunkOf({ ...segmented(), extracts: extracts! }))).toEqual([])
+  })
+
+  test('the rest reads the video for frames, and none for a waveform', () => {
+    expect(skipsVideo(rest())).toBe(false)
+    const waveform = {} as NonNullable<ExtractsPlan['waveform']>
+    expect(skipsVideo(rest({ frames: null, stills: [], waveform }))).toBe(true)
+  })
 })

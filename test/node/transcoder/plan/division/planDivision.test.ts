@@ -172,6 +172,12 @@ test.each(['h264', 'hevc', 'mpeg2video'])('a transport stream of %s is divided',
   expect(chunks(specOf(24), transport({}, { codec }))).toEqual([0, 4, 8, 12, 16])
 })
 
+test('a job with stills is divided: the rest makes them', () => {
+  const frames = {} as NonNullable<NonNullable<Plan['extracts']>['frames']>
+  const extracts = { frames, stills: [], preview: null, waveform: null }
+  expect(divide(specOf(24), lasting(120), { extracts })).toHaveProperty('division')
+})
+
 describe('one task', () => {
   test.each([
     ['not given', null],
@@ -197,7 +203,6 @@ describe('one task', () => {
     ['more than 26 hours', {}, transport({ durationSeconds: 26.2 * 3600 }), {}],
     ['max_source_errors', { maxSourceErrors: 0 }, lasting(120), {}],
     ['joined from several', {}, lasting(120), { join: { pieces: [], canvas: null } as never }],
-    ['stills', {}, lasting(120), { extracts: { frames: {}, stills: [], preview: null, waveform: null } as never }],
     ['does not state', {}, mediaInfo({ durationSeconds: null }, { durationSeconds: 120 }), {}],
   ])('%s', (reason, change, media, planChange) => {
     expect(divide(specOf(24, change), media, planChange)).toEqual({
@@ -235,17 +240,7 @@ describe('one task', () => {
     const spec = specOf(24, { detelecine: true })
     expect(planJob(spec, media, ALL_FEATURES).warnings).toContainEqual(expect.objectContaining({ code: 'detelecined' }))
     expect(divide(spec, media)).toEqual({ left_out: expect.stringContaining('3:2') as string })
-  })
-
-  test('drawn subtitles of the source; a caption file can be drawn in chunks', () => {
-    const media = lasting(120)
-    const spec = specOf(60)
-    const divideDrawn = (burnIn: JobSpec['burnIn']) =>
-      planDivision({ ...spec, burnIn }, planJob(spec, media), media, ABILITIES)
-    expect(divideDrawn({ kind: 'source track', track: 1 })).toEqual({
-      left_out: expect.stringContaining('drawn') as string,
-    })
-    expect(divideDrawn({ kind: 'caption', caption: 0 })).toHaveProperty('division')
+    expect(divide(specOf(24), media)).toHaveProperty('division')
   })
 })
 

@@ -9,7 +9,7 @@ import { RateSamples } from '../../../../../transcoder/plan/division/rateFactor.
 import { meanBits, ratePlaces } from '../../../../../transcoder/plan/division/rateSampling.ts'
 import { Random } from '../../../../support/seededRandom.ts'
 
-const GOP = 2
+const GOP = { seconds: 2, shares: 50, runInSeconds: 1 }
 const TARGETS: RateTarget[] = [
   { codec: 'h264', kbps: 5000 },
   { codec: 'h264', kbps: 400 },
@@ -28,7 +28,7 @@ function film(places: number, seed: number): number[] {
 /** The rate falls with the factor; difficult places stay below the peak. */
 function bitsOf(difficulty: number, factor: number, { kbps }: RateTarget): number {
   const free = difficulty * 1.1 * kbps * Math.exp(-0.11 * (factor - 20))
-  return Math.min(free, 1.5 * kbps) * 1000 * GOP
+  return Math.min(free, 1.5 * kbps) * 1000 * GOP.seconds
 }
 
 const encoderOf =
@@ -38,12 +38,12 @@ const encoderOf =
 
 function rateOf(difficulties: readonly number[], factor: number, target: RateTarget): number {
   const bits = difficulties.reduce((sum, each) => sum + bitsOf(each, factor, target), 0)
-  return bits / difficulties.length / GOP / 1000
+  return bits / difficulties.length / GOP.seconds / 1000
 }
 
 test.each([1, 2, 3, 4, 5])('a clip of two minutes is within 1 percent of its rate (film %d)', async (seed) => {
   const clip = film(60, seed)
-  const found = await findRateFactors(TARGETS, { seconds: 120, gopSeconds: GOP, sourceBytes: null }, encoderOf(clip))
+  const found = await findRateFactors(TARGETS, { seconds: 120, gop: GOP, sourceBytes: null }, encoderOf(clip))
   for (const [index, target] of TARGETS.entries())
     expect(Math.abs(rateOf(clip, found!.factors[index]!, target) / target.kbps - 1)).toBeLessThan(0.01)
   expect(found!.error).toBe(0)
@@ -55,7 +55,7 @@ test.each([1, 2, 3])(
     const difficulties = film(3600, seed)
     const random = new Random(seed + 100)
     const sourceBytes = difficulties.map((each) => each * 1e6 * (0.95 + 0.1 * random.next()))
-    const source = { seconds: 7200, gopSeconds: GOP, sourceBytes }
+    const source = { seconds: 7200, gop: GOP, sourceBytes }
     const found = await findRateFactors(TARGETS, source, encoderOf(difficulties))
     for (const [index, target] of TARGETS.entries())
       expect(Math.abs(rateOf(difficulties, found!.factors[index]!, target) / target.kbps - 1)).toBeLessThan(
@@ -67,7 +67,7 @@ test.each([1, 2, 3])(
 
 test('without the source’s sizes, its error says how far away it may be', async () => {
   const difficulties = film(3600, 7)
-  const source = { seconds: 7200, gopSeconds: GOP, sourceBytes: null }
+  const source = { seconds: 7200, gop: GOP, sourceBytes: null }
   const found = await findRateFactors(TARGETS, source, encoderOf(difficulties))
   const off = Math.abs(rateOf(difficulties, found!.factors[0]!, TARGETS[0]!) / TARGETS[0]!.kbps - 1)
   expect(found!.error).toBeGreaterThan(0.01)
@@ -75,17 +75,17 @@ test('without the source’s sizes, its error says how far away it may be', asyn
 })
 
 test('a source that cannot be sampled has no factor; black has the lowest', async () => {
-  const source = { seconds: 60, gopSeconds: GOP, sourceBytes: null }
+  const source = { seconds: 60, gop: GOP, sourceBytes: null }
   expect(await findRateFactors(TARGETS, source, async () => null)).toBeNull()
   expect(await findRateFactors(TARGETS, source, async () => [1000, 1000])).toMatchObject({ factors: [8, 8] })
 })
 
 test('places cover the video once, and their beginnings all of it', () => {
-  const places = ratePlaces(61, 1)
+  const places = ratePlaces(61, { seconds: 1, shares: 25, runInSeconds: 1 })
   expect(places.map(({ index }) => index).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n))
   expect(places.slice(0, 4).map(({ index }) => index)).toEqual([0, 16, 8, 24])
-  expect(places.find(({ index }) => index === 1)).toEqual({ index: 1, from: 1, counted: 2, to: 4 })
-  expect(places.find(({ index }) => index === 0)).toEqual({ index: 0, from: 0, counted: 0, to: 2 })
+  expect(places.find(({ index }) => index === 1)).toMatchObject({ sharesPerGop: 1, from: 1, counted: 2, to: 4, end: 5 })
+  expect(places.find(({ index }) => index === 0)).toMatchObject({ from: 0, counted: 0, to: 2, end: 3 })
 })
 
 test('a place that was sampled again counts once, by the nearest factor', () => {

@@ -14,7 +14,7 @@ import {
 import { surveyParts } from '../../../../../transcoder/plan/division/surveyPlan.ts'
 import { Random } from '../../../../support/seededRandom.ts'
 
-const GOP = 2
+const GOP = { seconds: 2, shares: 50, runInSeconds: 1 }
 const TARGETS: RateTarget[] = [
   { codec: 'h264', kbps: 5000 },
   { codec: 'h264', kbps: 400 },
@@ -33,12 +33,12 @@ function film(places: number, seed: number): number[] {
 
 /** The rate falls with the factor; difficult places stay below the peak. */
 function bitsOf(difficulty: number, factor: number, { kbps }: RateTarget): number {
-  return Math.min(difficulty * 1.1 * kbps * Math.exp(-0.11 * (factor - 20)), 1.5 * kbps) * 1000 * GOP
+  return Math.min(difficulty * 1.1 * kbps * Math.exp(-0.11 * (factor - 20)), 1.5 * kbps) * 1000 * GOP.seconds
 }
 
 test.each([1, 2, 3, 4])('parts find together the factors of a film (film %d)', async (seed) => {
   const difficulties = film(1800, seed)
-  const source = { seconds: 3600, gopSeconds: GOP, sourceBytes: difficulties.map((each) => each * 1e6) }
+  const source = { seconds: 3600, gop: GOP, sourceBytes: difficulties.map((each) => each * 1e6) }
   let runs = 0
   const encode: EncodePlace = async ({ index }, factors) => {
     runs += 1
@@ -65,13 +65,13 @@ test.each([1, 2, 3, 4])('parts find together the factors of a film (film %d)', a
     expect(Math.abs(found.factors[target]! - alone.factors[target]!)).toBeLessThan(0.15 + 10 * alone.error)
   for (const [target, { kbps }] of TARGETS.entries()) {
     const bits = difficulties.reduce((sum, each) => sum + bitsOf(each, found.factors[target]!, TARGETS[target]!), 0)
-    const rate = bits / difficulties.length / GOP / 1000
+    const rate = bits / difficulties.length / GOP.seconds / 1000
     expect(Math.abs(rate / kbps - 1)).toBeLessThan(0.01 + 3 * found.error)
   }
 })
 
 test('without any sample there are no factors', async () => {
-  const source = { seconds: 60, gopSeconds: GOP, sourceBytes: null }
+  const source = { seconds: 60, gop: GOP, sourceBytes: null }
   expect(await firstFactors(TARGETS, source, async () => null)).toBeNull()
   expect(factorsOfSamples(TARGETS, source, [], [22, 22])).toBeNull()
 })
