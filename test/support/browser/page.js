@@ -169,7 +169,7 @@ const players = {
  * Plays to the end; switches to the best rendition at `changeAt` seconds. `language` of the text track in Shaka Player and
  * dash.js; null = the first. hls.js chooses the default.
  */
-window.play = async (name, address, changeAt, language) => {
+window.play = async (name, address, changeAt, language = null) => {
   let gone = false
   const control = await players[name](address, language)
   if (video.readyState < 3) await new Promise((done) => video.addEventListener('canplay', done, { once: true }))
