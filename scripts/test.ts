@@ -10,7 +10,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
 import { ROOT } from './local/localSettings.ts'
-import { slowestFiles, tally, type Count, type Report } from './test/report.ts'
+import { OUTSIDE_ERRORS, type OutsideError } from './test/outsideErrors.ts'
+import { addFailure, slowestFiles, tally, type Count, type Report } from './test/report.ts'
 
 /** Tests of what ffmpeg produces. Leases, restarts and the like do not depend on the engine. */
 const ENGINE_TESTS = [
@@ -38,19 +39,19 @@ async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   const directory = await mkdtemp(join(tmpdir(), 'splicepoint-test-'))
   try {
     const report = join(directory, 'report.json')
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
+    const outside = join(directory, 'outside.json')
+    const named = ['default', 'json', './scripts/test/outsideErrors.ts'].map((name) => `--reporter=${name}`)
+    const child = spawn(process.execPath, [vitest, 'run', ...named, `--outputFile.json=${report}`, ...args], {
       cwd: ROOT,
-      env: { ...env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' },
+      env: { ...env, [OUTSIDE_ERRORS]: outside, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' },
       stdio: ['ignore', 'inherit', 'inherit'],
     })
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
     const count = tally(JSON.parse(await readFile(report, 'utf8').catch(() => '{"testResults":[]}')) as Report)
-    // An error outside of any test, or a missing report.
-    if (code !== 0 && count.failed === 0) {
-      count.failed = 1
-      count.failures.push(`vitest ended with code ${code}, with no failed test: an error outside of the tests`)
-    }
+    const errors = JSON.parse(await readFile(outside, 'utf8').catch(() => '[]')) as OutsideError[]
+    for (const { what, message } of errors) addFailure(count, what, message)
+    // No report, or a reason that neither report has.
+    if (code !== 0 && count.failed === 0) addFailure(count, `vitest ended with code ${code}, with no failed test`)
     return count
   } finally {
     await rm(directory, { recursive: true, force: true })

@@ -39,18 +39,18 @@ export function tally(report: Report): Count {
     count.files.push({ path, seconds: ((file.endTime ?? 0) - (file.startTime ?? 0)) / 1000 })
     for (const { status, fullName, failureMessages } of file.assertionResults) {
       if (status === 'passed') count.passed++
-      else if (status === 'failed') {
-        count.failed++
-        count.failures.push(`${path}: ${fullName}\n${firstLines(failureMessages?.join('\n') ?? '')}`)
-      } else count.skipped.push(`${path}: ${fullName}`)
+      else if (status === 'failed') addFailure(count, `${path}: ${fullName}`, failureMessages?.join('\n') ?? '')
+      else count.skipped.push(`${path}: ${fullName}`)
     }
     // A file that could not be loaded, or whose hooks failed, has no failed test of its own.
-    if (file.status === 'failed' && count.failed === before) {
-      count.failed++
-      count.failures.push(`${path}\n${firstLines(file.message ?? '')}`)
-    }
+    if (file.status === 'failed' && count.failed === before) addFailure(count, path, file.message ?? '')
   }
   return count
+}
+
+export function addFailure(count: Count, what: string, message = ''): void {
+  count.failed++
+  count.failures.push(message === '' ? what : `${what}\n${firstLines(message)}`)
 }
 
 /** One line for each of the `n` slowest files, the slowest first. */
