@@ -26,9 +26,9 @@ export default defineConfig({
   test: {
     // To end what a file started, on a busy machine.
     teardownTimeout: STEP_TIMEOUT_MS,
-    // Most files wait for processes that they started: vitest's own choice, one file at a time on two cores, leaves the
-    // cores idle for half of the time. The files of the long form start more of them.
-    maxWorkers: Math.max(LONG_FORM ? 2 : 3, Math.floor(availableParallelism() / 2)),
+    // Most files wait for processes that they started, or for a player that plays: vitest's own choice, one file at a time on
+    // two cores, leaves the cores idle for half of the time.
+    maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
     sequence: { sequencer: LongestFirst },
     projects: [
       {

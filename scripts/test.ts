@@ -84,14 +84,19 @@ try {
   const engine = await locateEngine(process.env)
   console.log(`ffmpeg ${engine.version} (${engine.ffmpeg})`)
   const chosen = process.argv.slice(2)
-  counts.push(await runVitest(chosen, process.env))
-  if (process.env['EVERY_ENGINE'] === '1' && chosen.length === 0) {
-    const packaged = await locateEngine({})
-    if (packaged.ffmpeg !== engine.ffmpeg) {
-      console.log(`\nOnce more with ffmpeg ${packaged.version} (${packaged.ffmpeg})`)
-      const paths = { FFMPEG_PATH: packaged.ffmpeg, FFPROBE_PATH: packaged.ffprobe }
-      counts.push(await runVitest(['--project=node', ...ENGINE_TESTS], { ...process.env, ...paths }))
-    }
+  const packaged = process.env['EVERY_ENGINE'] === '1' && chosen.length === 0 ? await locateEngine({}) : engine
+  if (packaged.ffmpeg === engine.ffmpeg) counts.push(await runVitest(chosen, process.env))
+  else {
+    counts.push(await runVitest(['--project=worker', '--project=node'], process.env))
+    console.log(`\nOnce more with ffmpeg ${packaged.version} (${packaged.ffmpeg}); beside it, the tests in containers`)
+    const paths = { FFMPEG_PATH: packaged.ffmpeg, FFPROBE_PATH: packaged.ffprobe }
+    // Those in containers run one behind the other, and wait most of the time; the others keep both cores busy.
+    counts.push(
+      ...(await Promise.all([
+        runVitest(['--project=node', '--maxWorkers=2', ...ENGINE_TESTS], { ...process.env, ...paths }),
+        runVitest(['--project=containers'], process.env),
+      ])),
+    )
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
