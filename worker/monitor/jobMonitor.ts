@@ -111,8 +111,12 @@ export class JobMonitor extends DurableObject<Env> {
       .catch((error: unknown) => log.warn('progress not told', { job: jobId, task, error: String(error) }))
   }
 
-  /** A task at a part of this job reported its progress. */
-  async partProgress(task: string, post: ProgressPost): Promise<void> {
+  /**
+   * A task at a part of this job reported its progress.
+   * @param task a number only from a monitor of an earlier version, during a deployment: the task's next report names it
+   */
+  async partProgress(task: string | number, post: ProgressPost): Promise<void> {
+    if (typeof task === 'number') return
     const now = Date.now()
     const main = await this.readDivided(now)
     if (main === null) return

@@ -185,6 +185,16 @@ test('progress of parts is the progress of the job, and never decreases', async 
   expect(await percent()).toBe(50)
 })
 
+test('a report of a monitor of the version before, during a deployment, does not stop the progress of the job', async () => {
+  const { id, main, parts } = await startDivided()
+  const report = { ...noProgress, transcoded: 0.5 }
+  await jobMonitor(env, main.job)
+    .partProgress(2, report)
+    .catch(() => undefined)
+  await jobMonitor(env, main.job).partProgress(parts[0].run.task_id, report)
+  await expect.poll(async () => Number((await readStatus(id)).tcode_progress)).toBeGreaterThan(10)
+})
+
 test('a lost transcoder costs one part: its attempt is repeated, the others stay, and what it left is removed', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts
