@@ -286,7 +286,8 @@ export class JobMonitor extends DurableObject<Env> {
   }
 
   private async deleteState(): Promise<void> {
-    this.isDeleted = true
+    // Of a part that is starting, nothing is known yet. It begins if the request that ended its job died before it ended the part.
+    this.isDeleted = this.currentAttempt.state !== null
     // In this order: an alarm without state does nothing, but state without an alarm would stay.
     await this.ctx.storage.deleteAll()
     await this.ctx.storage.deleteAlarm()
