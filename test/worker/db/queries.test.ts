@@ -128,7 +128,9 @@ test('what is asked with every request and every minute reads no table from end 
   await clearExpiredSecrets(explaining, 1)
   await deleteExpiredIdempotencyKeys(explaining, 1)
   await insertJob(explaining, jobRow('x'), null).all()
-  const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other|part|whole|winner)\b(?!.* INDEX )/.test(plan))
+  const scans = plans.filter((plan) =>
+    /^SCAN (jobs|tasks|idempotency|other|part|whole|winner)\b(?!.* INDEX )/.test(plan),
+  )
   expect(scans).toEqual([])
   // The parts of a job are kept as long as it: what is asked for all jobs must not read them all.
   const ofAllParts = plans.filter((plan) => /tasks_by_main(?! \(main=\?)/.test(plan.split('   of   ')[0] ?? ''))
