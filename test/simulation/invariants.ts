@@ -227,13 +227,18 @@ export class Checker {
       this.fault(id, 'I19', `part ${twin.part}, which is no chunk, has a twin`)
     const all = this.ledger.parts.partsOf(main!)
     if (all.filter((other) => other.twin === 1).length > MAX_TWINS) this.fault(id, 'I19', 'too many parts have twins')
-    const last = all.find(({ part, twin: second }) => second === 0 && part === whole.survey_parts)
-    for (const waiting of this.ledger.tasks.values()) {
-      const isHeld = waiting.main === main && waiting.part === whole.survey_parts + 1 && last?.state !== 'completed'
-      if (waiting.state === 'queued' && !isHeld && waiting.job === twin.job)
+    for (const waiting of this.ledger.tasks.values())
+      if (waiting.state === 'queued' && !this.#isHeld(waiting))
         this.fault(id, 'I19', `a twin begins while ${waiting.id} waits`)
-    }
     this.#slots()
+  }
+
+  /** A rest, which begins once the last chunk is stored. */
+  #isHeld({ main, part }: Task): boolean {
+    const whole = main === null ? undefined : this.ledger.tasks.get(main)
+    if (whole === undefined || part !== whole.survey_parts + 1) return false
+    const lasts = this.ledger.parts.partsOf(whole.id).filter((other) => other.part === whole.survey_parts)
+    return lasts.every(({ state }) => state !== 'completed')
   }
 
   /** A transcoder that is there has this build, from now on. */

@@ -8,6 +8,7 @@ import type { JobState, TaskKind, TaskState } from '#contract/task/lifecycle.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, ProgressPost } from '#contract/task/protocol.ts'
+import { MAIN_TASK_OF_JOB } from './tasks.ts'
 import type { StoredPoster } from './sourceReports.ts'
 import { all, first } from './statement.ts'
 
@@ -236,8 +237,8 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
 
 const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before, tasks.parts, tasks.survey_parts,
   CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
-/** Of a divided job: the main task only. */
-const joinTasks = `FROM jobs JOIN tasks ON tasks.job = jobs.id AND tasks.main IS NULL`
+/** By its name: of a divided job, hundreds of parts have the same `job`. */
+const joinTasks = `FROM jobs JOIN ${MAIN_TASK_OF_JOB}`
 /** Whole rows of jobs with their tasks; a WHERE follows. */
 export const selectJobWithTask = `SELECT jobs.*, ${taskColumns} ${joinTasks}`
 

@@ -1,6 +1,7 @@
 // In charge of: the SQL of tasks and slots, one statement per function. Every change of state is one guarded UPDATE: it
 // names the state and attempt that were read, so that a second writer changes nothing.
 // Not in charge of: which change is right (contract/task/lifecycle.ts).
+import { MAIN_TASK } from '#contract/taskId.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
@@ -36,6 +37,9 @@ export interface CountedTaskRow extends TaskRow {
   /** Duration of the probed source; null = unknown. */
   source_seconds: number | null
 }
+
+/** Joined to `jobs`: the main task of each, and none of its parts. */
+export const MAIN_TASK_OF_JOB = `tasks ON tasks.id = jobs.job_id || '-${MAIN_TASK}'`
 
 /** Appends one event (JSON, or null for none) to the timeline, in the statement of the change itself. */
 const appendToTimeline = (parameter: string) =>
@@ -366,7 +370,7 @@ export async function findTimeline(
 ): Promise<{ timeline: StoredEvent[]; finished_at: number | null } | null> {
   const row = await first<{ timeline: string; finished_at: number | null }>(
     db,
-    `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN tasks ON tasks.job = jobs.id AND tasks.main IS NULL
+    `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN ${MAIN_TASK_OF_JOB}
        WHERE jobs.job_id = ?1 AND jobs.deleted_at IS NULL`,
     [jobId],
   )

@@ -111,8 +111,12 @@ export class JobMonitor extends DurableObject<Env> {
       .catch((error: unknown) => log.warn('progress not told', { job: jobId, task, error: String(error) }))
   }
 
-  /** A task at a part of this job reported its progress. */
-  async partProgress(task: string, post: ProgressPost): Promise<void> {
+  /**
+   * A task at a part of this job reported its progress.
+   * @param task a number only from a monitor of an earlier version, during a deployment: the task's next report names it
+   */
+  async partProgress(task: string | number, post: ProgressPost): Promise<void> {
+    if (typeof task === 'number') return
     const now = Date.now()
     const main = await this.readDivided(now)
     if (main === null) return
@@ -282,7 +286,8 @@ export class JobMonitor extends DurableObject<Env> {
   }
 
   private async deleteState(): Promise<void> {
-    this.isDeleted = true
+    // Of a part that is starting, nothing is known yet. It begins if the request that ended its job died before it ended the part.
+    this.isDeleted = this.currentAttempt.state !== null
     // In this order: an alarm without state does nothing, but state without an alarm would stay.
     await this.ctx.storage.deleteAll()
     await this.ctx.storage.deleteAlarm()

@@ -17,16 +17,27 @@ import {
   listOverdueJobs,
   updateWarnings,
 } from '../../../worker/db/jobs.ts'
+import { listJobs } from '../../../worker/db/jobList.ts'
 import {
   findEventOfParts,
   findLastWork,
   findPlannedBuild,
+  findStoredAttempt,
   insertParts,
+  listBegunParts,
   listOpenParts,
   listOrphanedParts,
+  listPartStates,
   listSettledMains,
 } from '../../../worker/db/parts.ts'
-import { findTask, listKnownSlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
+import {
+  findTask,
+  findTimeline,
+  listKnownSlots,
+  listUnattendedTasks,
+  listWaitingTasks,
+} from '../../../worker/db/tasks.ts'
+import { insertTwin, listChunks, listOpenTwins } from '../../../worker/db/twins.ts'
 import { newJobRow } from '../support/newJobRow.ts'
 
 const jobRow = (jobId: string, priority = 0) => newJobRow(jobId, { priority, now: 1, deadlineAt: 2 })
@@ -89,6 +100,10 @@ test('what is asked with every request and every minute reads no table from end 
     },
   } as unknown as D1Database
   await findJob(explaining, 'a', 1)
+  await findJobByJobId(explaining, 'x')
+  const any = { states: [], before: null, createdFrom: null, createdTo: null, search: null, metadata: [], limit: 1 }
+  await listJobs(explaining, 'a', any)
+  await findTimeline(explaining, 'x')
   await findTask(explaining, 'x')
   await listKnownSlots(explaining, 1)
   await listWaitingTasks(explaining, 1, 1)
@@ -99,6 +114,12 @@ test('what is asked with every request and every minute reads no table from end 
   await findPlannedBuild(explaining, 'x')
   await findLastWork(explaining, 'x', 1)
   await listOpenParts(explaining, 'x')
+  await listBegunParts(explaining, 'x')
+  await listPartStates(explaining, 'x')
+  await findStoredAttempt(explaining, 'x', 1)
+  await listChunks(explaining, 'x')
+  await insertTwin(explaining, { id: 'x', attempt: 1 }, 1, 1, 1).all()
+  await listOpenTwins(explaining, 'x')
   await listOrphanedParts(explaining, 1)
   await listSettledMains(explaining, 1)
   await listExpiredOutputs(explaining, 1, 1)
@@ -107,11 +128,15 @@ test('what is asked with every request and every minute reads no table from end 
   await clearExpiredSecrets(explaining, 1)
   await deleteExpiredIdempotencyKeys(explaining, 1)
   await insertJob(explaining, jobRow('x'), null).all()
-  const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other|part|whole)\b(?!.* INDEX )/.test(plan))
+  const scans = plans.filter((plan) =>
+    /^SCAN (jobs|tasks|idempotency|other|part|whole|winner)\b(?!.* INDEX )/.test(plan),
+  )
   expect(scans).toEqual([])
   // The parts of a job are kept as long as it: what is asked for all jobs must not read them all.
   const ofAllParts = plans.filter((plan) => /tasks_by_main(?! \(main=\?)/.test(plan.split('   of   ')[0] ?? ''))
   expect(ofAllParts).toEqual([])
+  // Nor must a job, or each job of a list, be read with all of its parts.
+  expect(plans.filter((plan) => /\btasks_by_job\b.*   of   SELECT/.test(plan))).toEqual([])
   // These do not scan every ended job either.
   for (const [index, statement] of [
     ['jobs_sealed', 'SET sealed = NULL'],

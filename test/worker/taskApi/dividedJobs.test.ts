@@ -15,10 +15,11 @@ import { reconcile } from '../../../worker/reconciler.ts'
 import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
 import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
 import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
+import { createAttemptToken } from '../../../worker/secrets/attemptToken.ts'
 import { acceptedReports } from '../../../worker/taskApi/parts.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
 import { HLS_JOB, HLS_PLAN, MASTER_PLAYLIST, startDividedJob } from '../support/dividedFixture.ts'
-import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
+import { FakeAttempt, noProgress } from '../support/fakeTranscoder.ts'
 import { advanceClock, readStatus, startJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
 
 /** Two are at work at the same time, one waits. */
@@ -185,6 +186,16 @@ test('progress of parts is the progress of the job, and never decreases', async 
   expect(await percent()).toBe(50)
 })
 
+test('a report of a monitor of the version before, during a deployment, does not stop the progress of the job', async () => {
+  const { id, main, parts } = await startDivided()
+  const report = { ...noProgress, transcoded: 0.5 }
+  await jobMonitor(env, main.job)
+    .partProgress(2, report)
+    .catch(() => undefined)
+  await jobMonitor(env, main.job).partProgress(parts[0].run.task_id, report)
+  await expect.poll(async () => Number((await readStatus(id)).tcode_progress)).toBeGreaterThan(10)
+})
+
 test('a lost transcoder costs one part: its attempt is repeated, the others stay, and what it left is removed', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts
@@ -253,6 +264,31 @@ test('what a request of a part stores after the removal, before it is lost itsel
   expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
   await runDurableObjectAlarm(jobMonitor(env, main.job))
   await env.BUCKET.put(`work/${main.job}/part-0-1.json`, '{}')
+  await cleanUp(main.job)
+  expect(await stored(main.job)).toEqual([])
+})
+
+test('a part whose start arrives after the removal, before its end was written, leaves nothing', async () => {
+  const { main } = await startDivided()
+  const [, part] = partIds(main.job) as [string, string]
+  // Claimed; its message is on its way.
+  await env.DB.batch([
+    env.DB.prepare(`UPDATE tasks SET state = 'starting', attempt = 1, slot = 7 WHERE id = ?1`).bind(part),
+    env.DB.prepare(`INSERT INTO slots (k, task, attempt, account, free_at) VALUES (7, ?1, 1, 'default', 0)`).bind(part),
+  ])
+  // The request that cancels the job dies behind its write.
+  expect((await transitionTask(env, main.run.task_id, { type: 'cancel' })).ok).toBe(true)
+  await runDurableObjectAlarm(jobMonitor(env, main.job))
+  const { job, account } = (await findTask(env.DB, part))!
+  await taskMonitor(env, part).attemptStarting({ job, jobId: main.job, account, task: part, attempt: 1 }, 30_000)
+  const run = { ...main.run, task_id: part, token: await createAttemptToken(env, part, 1) }
+  const late = new FakeAttempt(run)
+  expect((await late.taskApi('GET', '')).status).toBe(200)
+  await storeSegment(late)
+  await reconcile(env)
+  await late.alarm()
+  expect(await late.heartbeat()).not.toBe('continue')
+  expect(await busySlots()).toBe(0)
   await cleanUp(main.job)
   expect(await stored(main.job)).toEqual([])
 })

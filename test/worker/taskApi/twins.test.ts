@@ -68,6 +68,13 @@ const rowsOf = async ({ run }: FakeAttempt) =>
   ).results.map(({ state }) => state)
 const busySlots = () => env.DB.prepare('SELECT COUNT(*) AS n FROM slots WHERE task IS NOT NULL').first('n')
 
+/** In the usage of the account so far. */
+async function cpuSeconds(usageClass?: string): Promise<number> {
+  const rows = await listUsage(env.DB, 'default', monthOf(Date.now()))
+  const counted = rows.filter((row) => row.item === 'cpu_hours' && row.class === (usageClass ?? row.class))
+  return counted.reduce((sum, { quantity }) => sum + quantity, 0) / 1000
+}
+
 async function segmentsLeft(job: string): Promise<string[]> {
   const { objects } = await env.BUCKET.list({ prefix: `out/default/${job}/hls/video_0/` })
   return objects.map(({ key }) => key.slice(`out/default/${job}/`.length)).toSorted()
@@ -153,7 +160,12 @@ test.each(['source_not_media', 'source_unreachable'])(
   async (code) => {
     const job = await startBoth()
     const { id, slow, twin } = job
-    expect((await twin.fail(code)).status).toBe(200)
+    const [lost, all] = [await cpuSeconds('lost attempts'), await cpuSeconds()]
+    const failure = { reason: 'failed', error: { code, message: 'x' }, cpu_seconds: 3 }
+    expect((await twin.taskApi('POST', '/fail', failure)).status).toBe(200)
+    // It made nothing of the job, whatever the reason.
+    expect((await cpuSeconds('lost attempts')) - lost).toBe(3)
+    expect((await cpuSeconds()) - all).toBe(3)
     expect(await rowsOf(slow)).toEqual(['running', 'cancelled'])
     expect(await busySlots()).toBe(1)
     advanceClock(FAST_MS)
@@ -217,13 +229,9 @@ test('the log of the chunk has the attempts of both, and the one that came secon
     [TWIN_ATTEMPT, 'fast'],
   ])
   await slow.heartbeat({ transcoded: 0.1, cpu_seconds: 7 })
-  const lostSeconds = async () =>
-    (await listUsage(env.DB, 'default', monthOf(Date.now())))
-      .filter((row) => row.item === 'cpu_hours' && row.class === 'lost attempts')
-      .reduce((sum, { quantity }) => sum + quantity, 0)
-  const before = await lostSeconds()
+  const before = await cpuSeconds('lost attempts')
   await twin.deliver({ by: TWIN_ATTEMPT })
-  expect((await lostSeconds()) - before).toBe(7000)
+  expect((await cpuSeconds('lost attempts')) - before).toBe(7)
 })
 
 test('no twin while another task waits, where its account has no room, or for what is not slow', async () => {
