@@ -72,7 +72,7 @@ export function skipsVideo({ part, packaging, extracts }: Plan): boolean {
   return packaging?.textTracks !== true && packaging?.thumbnails == null && extracts?.frames == null
 }
 
-/** null = the source has no such index, or says more than it. */
+/** null = the source has no such index, says more than it, or has less than it says. */
 export async function readTracks(
   loopback: Pick<LoopbackServer, 'open' | 'readRange'>,
   { formats }: MediaInfo,
@@ -82,7 +82,8 @@ export async function readTracks(
   if (!formats.includes('mov') || !ranges || size === null) return null
   try {
     const index = await readIndex(loopback, size, signal)
-    return index === null ? null : readTrackPlaces(index, MOST_PLACES)
+    const tracks = index === null ? null : readTrackPlaces(index, MOST_PLACES)
+    return tracks?.every(({ samples }) => samples.every(({ end }) => end <= size)) === true ? tracks : null
   } catch (error) {
     if (error instanceof FormatError || error instanceof RangeError) return null
     throw error

@@ -87,6 +87,20 @@ test('the places of all tracks are limited together, and samples without a chunk
   expect(readTrackPlaces(moov({ ...pcm(1, 0, 1), samples: 2 ** 32 - 1 }), MOST)).toBeNull()
 })
 
+test('a file that says more than it has tells readers nothing', async () => {
+  const read = async (place: number) => {
+    const one = { handler: 'vide', size: 100, samples: 2, chunks: { samples: 1, places: [0, place] } }
+    const file = Buffer.concat([box('moov', moov(one)), Buffer.alloc(8 * 1024)])
+    const source = {
+      open: async () => ({ size: file.length, ranges: true, head: new Uint8Array() }),
+      readRange: async (first: number, count: number) => file.subarray(first, first + count),
+    }
+    return readTracks(source, MOV, new AbortController().signal)
+  }
+  expect(await read(1000)).toHaveLength(1)
+  expect(await read(2 ** 50)).toBeNull()
+})
+
 test('the places of a file of ffmpeg hold its packets, and its chunks share them', async () => {
   const file = directory.file('pcm.mov')
   const sources = lavfi(
