@@ -22,6 +22,7 @@ const ENGINE_TESTS = [
   'test/node/matrix',
   'test/node/transcoder/pipeline/bitmapBurnIn.test.ts',
   'test/node/transcoder/pipeline/burnIn.test.ts',
+  'test/node/transcoder/pipeline/dividedCaptions.test.ts',
   'test/node/transcoder/pipeline/embeddedCaptions.test.ts',
   'test/node/transcoder/pipeline/joinedCaptions.test.ts',
   'test/node/transcoder/pipeline/runTask.test.ts',

@@ -22,6 +22,9 @@ const RUN_OUT_SECONDS = 0.5
 const AUDIO_RUN_IN_SECONDS = 5
 const AUDIO_RUN_OUT_SECONDS = 2
 
+/** A day of video and one of audio with a codec. More would fill the memory. */
+const MOST_PLACES = 2 * MAX_FRAMES
+
 interface Part {
   plan: Plan
   /** The time in the source at which the outputs begin. */
@@ -69,7 +72,7 @@ export function skipsVideo({ part, packaging, extracts }: Plan): boolean {
   return packaging?.textTracks !== true && packaging?.thumbnails == null && extracts?.frames == null
 }
 
-/** null = the source has no such index, or says more than it. */
+/** null = the source has no such index, says more than it, or has less than it says. */
 export async function readTracks(
   loopback: Pick<LoopbackServer, 'open' | 'readRange'>,
   { formats }: MediaInfo,
@@ -79,7 +82,8 @@ export async function readTracks(
   if (!formats.includes('mov') || !ranges || size === null) return null
   try {
     const index = await readIndex(loopback, size, signal)
-    return index === null ? null : readTrackPlaces(index, MAX_FRAMES)
+    const tracks = index === null ? null : readTrackPlaces(index, MOST_PLACES)
+    return tracks?.every(({ samples }) => samples.every(({ end }) => end <= size)) === true ? tracks : null
   } catch (error) {
     if (error instanceof FormatError || error instanceof RangeError) return null
     throw error

@@ -10,6 +10,9 @@ export interface SourceRun {
   bytes: Uint8Array
 }
 
+/** What one range takes beside its bytes: the index of a file may say that every byte is one. */
+const RANGE_BYTES = 256
+
 interface Held {
   /** What follows the bytes that are held. */
   next: number
@@ -21,7 +24,7 @@ export class CollectedBytes {
   readonly #held = new Map<number, Held>()
   #left: number
 
-  /** `ranges`: ascending; they do not overlap. No more than `most` bytes are kept. */
+  /** `ranges`: ascending; they do not overlap. No more than `most` bytes of memory are used. */
   constructor(ranges: readonly ByteRange[], most: number) {
     this.#ranges = ranges
     this.#left = most
@@ -49,12 +52,14 @@ export class CollectedBytes {
     for (let index = Math.max(0, before); index < this.#ranges.length; index += 1) {
       const range = this.#ranges[index]!
       if (range.first >= end) return
-      const held = this.#held.get(index) ?? { next: range.first, pieces: [] }
+      const known = this.#held.get(index)
+      const held = known ?? { next: range.first, pieces: [] }
       const until = Math.min(end, range.last + 1)
-      if (at > held.next || until <= held.next || until - held.next > this.#left) continue
+      const needed = until - held.next + (known === undefined ? RANGE_BYTES : 0)
+      if (at > held.next || until <= held.next || needed > this.#left) continue
       // A copy: the piece would keep all that arrived with it.
       held.pieces.push(Uint8Array.from(bytes.subarray(held.next - at, until - at)))
-      this.#left -= until - held.next
+      this.#left -= needed
       held.next = until
       this.#held.set(index, held)
     }

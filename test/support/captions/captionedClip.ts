@@ -61,9 +61,20 @@ export function timedPairs(lines: readonly TimedLine[]): Pairs {
   return Array.from(sent, (pair) => pair ?? [0, 0])
 }
 
-/** user_data_registered_itu_t_t35 with cc_data of one pair for field 1 (ATSC A/53 part 4, 6.2). */
-function message([first, second]: Pairs[number]): number[] {
-  const data = [0xb5, 0x00, 0x31, ...Buffer.from('GA94'), 3, 0xc1, 0xff, 0xfc, odd(first), odd(second), 0xff]
+/** At 30 frames per second each has a pair of both fields, and so many triplets; at twice the rate fields alternate. */
+const BOTH_FIELDS = 20
+
+/** Triplets of a frame: its pair, as broadcasters send it with empty ones. */
+function ccData([first, second]: Pairs[number], count: number, frame: number): number[] {
+  const field = count < BOTH_FIELDS && count > 1 ? frame % 2 : 0
+  const other = count < BOTH_FIELDS ? [] : [0xfd, odd(0), odd(0)]
+  const services = Array.from({ length: count - 1 - other.length / 3 }, () => [0xfa, 0, 0])
+  return [0xfc + field, odd(first), odd(second), ...other, ...services.flat()]
+}
+
+/** user_data_registered_itu_t_t35 (ATSC A/53 part 4, 6.2). */
+function message(pair: Pairs[number], count: number, frame: number): number[] {
+  const data = [0xb5, 0x00, 0x31, ...Buffer.from('GA94'), 3, 0xc0 | count, 0xff, ...ccData(pair, count, frame), 0xff]
   return [...START_CODE, 6, 4, data.length, ...data, 0x80]
 }
 
@@ -75,15 +86,18 @@ export function insertCaptions(bytes: Buffer, text: string, secondsShown: number
   return insertPairs(bytes, pairs(text, secondsShown))
 }
 
-/** The same with one pair for each frame. */
-export function insertPairs(bytes: Buffer, sent: Pairs): Buffer {
+/** The same with one pair for each frame, among so many triplets. */
+export function insertPairs(bytes: Buffer, sent: Pairs, triplets = 1): Buffer {
   const queue = [...sent]
   const parts: Uint8Array[] = []
   let from = 0
+  let frame = 0
   for (let at = bytes.indexOf('000001', 0, 'hex'); at >= 0; at = bytes.indexOf('000001', at + 3, 'hex')) {
     const type = bytes[at + 3]! & 0x1f
     if (type !== 1 && type !== 5) continue
-    parts.push(bytes.subarray(from, at), Uint8Array.from(message(queue.shift() ?? [0, 0])))
+    const pair = queue.shift() ?? [0, 0]
+    parts.push(bytes.subarray(from, at), Uint8Array.from(message(pair, triplets, frame)))
+    frame += 1
     from = at
   }
   return Buffer.concat([...parts, bytes.subarray(from)])

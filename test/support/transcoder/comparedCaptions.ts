@@ -7,6 +7,7 @@ import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { VideoCodec } from '#contract/codecs.ts'
 import type { CaptionFields } from '#contract/job/requestSchema.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
+import { insertPairs } from '../captions/captionedClip.ts'
 import { frameCaptions, type FrameCaptions } from '../captions/frameCaptions.ts'
 import { ffmpeg, lavfi } from '../media/media.ts'
 import type { AttemptFixture } from './attemptFixture.ts'
@@ -57,6 +58,27 @@ export async function captionSource(rate: string, seconds: number, filters = '')
   const fields = filters === '' ? [] : ['-flags', '+ilme+ildct', '-x264-params', 'tff=1']
   const source = lavfi(`testsrc2=s=320x180:r=${rate}:d=${seconds}${filters}`)
   return ffmpeg([...source, ...coder, ...fields, '-f', 'mp4', '-'])
+}
+
+/** Every frame of this mp4 file has another pair, and as many triplets as there are at its rate. */
+export async function carriedCaptions(
+  { directory }: Pick<AttemptFixture, 'directory'>,
+  rate: '30000/1001' | '60000/1001',
+  seconds: number,
+): Promise<Buffer> {
+  const triplets = rate === '30000/1001' ? 20 : 10
+  // One slice per frame and no B-frames: the order of the messages is the order of the frames.
+  const coder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -g 41 -pix_fmt yuv420p'.split(
+    ' ',
+  )
+  const bare = await ffmpeg([...lavfi(`testsrc2=s=320x180:r=${rate}:d=${seconds}`), ...coder, '-f', 'h264', '-'])
+  const pairs = Array.from({ length: seconds * 60 }, (_, frame): [number, number] => [
+    0x21 + (frame % 90),
+    0x21 + Math.floor(frame / 90),
+  ])
+  const said = join(directory, `said-${triplets}.h264`)
+  await writeFile(said, insertPairs(bare, pairs, triplets))
+  return ffmpeg(['-r', rate, '-f', 'h264', '-i', said, '-c', 'copy', '-f', 'mp4', '-movflags', 'empty_moov', '-'])
 }
 
 interface Captioned {

@@ -107,23 +107,32 @@ export function expand(box: Uint8Array, samples: number): number[] | null {
 
 /** 8.7.4 and 8.7.5. null = the chunks do not hold all samples. */
 export function readPositions(table: Uint8Array, sizes: readonly number[]): number[] | null {
-  const runs = viewOf(requireBox(table, 'stsc'))
-  const short = findBox(table, 'stco')
-  const chunks = viewOf(short ?? requireBox(table, 'co64'))
   const positions: number[] = []
-  const runCount = runs.getUint32(4)
-  let run = -1
-  for (let chunk = 1; chunk <= chunks.getUint32(4) && positions.length < sizes.length; chunk++) {
-    while (run + 1 < runCount && runs.getUint32(8 + (run + 1) * 12) <= chunk) run += 1
-    if (run < 0) return null
-    let at = short === null ? Number(chunks.getBigUint64(chunk * 8)) : chunks.getUint32(4 + chunk * 4)
-    for (let left = runs.getUint32(12 + run * 12); left > 0 && positions.length < sizes.length; left--) {
+  for (const { first, samples } of readChunks(table)) {
+    let at = first
+    for (let left = samples; left > 0 && positions.length < sizes.length; left--) {
       const size = sizes[positions.length]!
       positions.push(at)
       at += size
     }
+    if (positions.length === sizes.length) return positions
   }
-  return positions.length === sizes.length ? positions : null
+  return null
+}
+
+/** 8.7.4 and 8.7.5: where each chunk begins, and its number of samples. */
+export function* readChunks(table: Uint8Array): Generator<{ first: number; samples: number }> {
+  const runs = viewOf(requireBox(table, 'stsc'))
+  const short = findBox(table, 'stco')
+  const chunks = viewOf(short ?? requireBox(table, 'co64'))
+  const runCount = runs.getUint32(4)
+  let run = -1
+  for (let chunk = 1; chunk <= chunks.getUint32(4); chunk++) {
+    while (run + 1 < runCount && runs.getUint32(8 + (run + 1) * 12) <= chunk) run += 1
+    if (run < 0) return
+    const first = short === null ? Number(chunks.getBigUint64(chunk * 8)) : chunks.getUint32(4 + chunk * 4)
+    yield { first, samples: runs.getUint32(12 + run * 12) }
+  }
 }
 
 /** 8.6.2; without the box, every sample is a sync sample. null = numbers that are no samples. */

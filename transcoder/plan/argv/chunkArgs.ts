@@ -74,20 +74,21 @@ function startOf({ rate, start }: NonNullable<CutPlan['frames']>): number {
 }
 
 /**
- * Whole seconds and a whole number of frames: no earlier than the beginning of the source, and exact in every time base,
- * so that the filter rounds times as one that begins at 0. At most `den` seconds of frames are repeated before the chunk;
- * they are dropped before anything is done with them.
+ * `fps` gives the frames of this rate from the number on. Their times stay those of the whole. Where the video begins behind
+ * that number, its first frame is held. Only there `fps` repeats a frame before those that are used: it moves captions to
+ * other frames if it has repeated some (ffmpeg 7).
  */
-function gridBefore(seconds: number, { den }: Rational): number {
-  return Math.max(0, Math.floor(Math.floor(seconds) / den) * den)
-}
-
-/** `fps` gives the frames of this rate from the number on. Their times stay those of the whole. */
 function framesFrom(rate: Rational, first: number, end: number | null): string[] {
-  const begin = gridBefore((first * rate.den) / rate.num, rate)
-  const before = (begin * rate.num) / rate.den
-  const until = end === null ? '' : `:end_frame=${end - before}`
-  return [`fps=${rate.num}/${rate.den}:start_time=${begin}`, `trim=start_frame=${first - before}${until}`]
+  const toRate = `fps=${rate.num}/${rate.den}`
+  const until = end === null ? [] : [`trim=end_frame=${end - first}`]
+  if (first === 0) return [`${toRate}:start_time=0`, ...until]
+  // Its number is the time of a frame behind the filter.
+  return [
+    toRate,
+    `trim=start_pts=${first}`,
+    `${toRate}:start_time=${((first * rate.den) / rate.num).toFixed(6)}`,
+    ...until,
+  ]
 }
 
 /** The frames of this plan's chunk and `more` behind it, no later than the end of a cut; null = it is no chunk. */

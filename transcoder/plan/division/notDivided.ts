@@ -6,7 +6,10 @@ import { seekOrigin } from '../streams/cut.ts'
 import { isCopiedFromParts } from './encodedSegments.ts'
 import { fitsInManifest } from './manifestSize.ts'
 import { notSought } from './soughtTransport.ts'
-import type { MediaInfo } from '../model/mediaInfo.ts'
+import { encodedVideo } from '../argv/ffmpegArgs.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { sourceRate } from '../video/frameRate.ts'
+import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
@@ -54,9 +57,28 @@ function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean
   if (spec.maxSourceErrors !== null)
     return 'max_source_errors counts the errors of the whole source, which one task reads from its beginning'
   if (plan.join !== undefined) return 'the source is joined from several inputs'
+  if (media.video !== null && regroupsCaptions(spec, plan, media.video))
+    return 'closed captions of the source are moved to frames of another rate, which is counted from its beginning'
   if (!seekable) return 'the source can only be read from its beginning to its end'
   if (media.formats.includes('mpegts')) return notSought(media.cut?.whole ?? media)
   if (seekOrigin(spec, media) === null)
     return `the container of the source (${media.formats[0] ?? 'unknown'}) has no index of its frames; mp4, mov and Matroska have one`
   return null
+}
+
+/**
+ * The filter fps (ffmpeg 7) keeps the caption bytes of all frames in one queue. Where frames are dropped, which bytes an output
+ * frame gets depends on where the queue began: an odd frame of 59.94 in front of 29.97 moves a pair to another frame.
+ */
+function regroupsCaptions(spec: JobSpec, plan: Plan, video: VideoStream): boolean {
+  if (!video.closedCaptions) return false
+  const rate = toNumber(sourceRate(spec, video).value)
+  return encodedVideo(plan).some(
+    ({ captions, embedded, frameRate }) =>
+      captions && embedded === undefined && !isWhole(toNumber(frameRate) / rate, video.variableFrameRate),
+  )
+}
+
+function isWhole(factor: number, isVariable: boolean): boolean {
+  return !isVariable && Math.abs(factor - Math.round(factor)) < 1e-6
 }

@@ -9,6 +9,7 @@ import { testFfmpeg } from '../../../support/media/media.ts'
 import {
   ACROSS,
   captionSource,
+  carriedCaptions,
   expectSameCaptions,
   SPOKEN,
   withCaptions,
@@ -90,4 +91,22 @@ test('captions are a part of the bitrate that samples of the video find', async 
   const { size } = await stat(made!.file)
   // They are about 17 kbps of it.
   expect(Math.abs((size * 8) / 20 / 1000 - 120)).toBeLessThan(8)
+})
+
+// ffmpeg 7 moves captions to the frames of another rate; version 5 leaves them out.
+test.each<{ rate: '30000/1001' | '60000/1001'; framerate: '1x' | '2x'; change?: Partial<JobConfig> }>([
+  { rate: '60000/1001', framerate: '1x' },
+  { rate: '30000/1001', framerate: '2x' },
+  { rate: '30000/1001', framerate: '1x', change: { start_seconds: 2.2, end_seconds: 9.5 } },
+])('captions of the source at $rate, $framerate $change', async ({ rate, framerate, change }) => {
+  const task = segmentedTask({ ...CMAF, audioProfiles: [], ...change })
+  task.config.videoProfiles = task.config.videoProfiles.map((each) => ({ ...each, video_framerate: framerate }))
+  const compared = await compareDivision(fixture, task, {
+    source: await carriedCaptions(fixture, rate, 10),
+    chunks: [0, 1, 3],
+  })
+  await expectSameSegments(fixture, compared)
+  const captions = expectSameCaptions(fixture, compared)
+  if (framerate === '1x' || (await testFfmpeg()).features.captionsAcrossRates) await captions
+  else await expect(captions).rejects.toThrow('0 of')
 })

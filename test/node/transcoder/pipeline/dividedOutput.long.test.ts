@@ -108,6 +108,6 @@ test('frame rates that differ between renditions', async () => {
   const source = await makeSourceClip(fixture, 9)
   const of = task({}, [300, 200])
   const [first, second] = of.config.videoProfiles
-  of.config.videoProfiles = [first!, { ...second!, frame_rate: 12.5 } as never]
+  of.config.videoProfiles = [first!, { ...second!, video_framerate: '1/2x' }]
   expectSame(await compareDivision(fixture, of, { source, chunks: [0, 1, 3] }))
 })

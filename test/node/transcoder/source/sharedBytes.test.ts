@@ -102,6 +102,14 @@ test('a chunk that read half of its share, and one that may keep little, leave t
   await readWith((share) => (share === 0 ? kept : leftOf(share)))
 })
 
+test('many ranges of a byte take no more memory than they may', () => {
+  const ranges = Array.from({ length: 10_000 }, (_, at) => ({ first: 2 * at, last: 2 * at }))
+  const collected = new CollectedBytes(ranges, 64 * 1024)
+  collected.onReader(0)(new Uint8Array(20_000))
+  expect(collected.runs().length).toBeGreaterThan(100)
+  expect(collected.runs().length).toBeLessThan(300)
+})
+
 test('an object that is cut off, or that is none, is refused', () => {
   const object = Buffer.from(encodeLeftBytes(leftOf(0)))
   expect(decodeLeftBytes(object.subarray(0, -1))).toBeNull()

@@ -178,6 +178,18 @@ test('a job with stills is divided: the rest makes them', () => {
   expect(divide(specOf(24), lasting(120), { extracts })).toHaveProperty('division')
 })
 
+/** With closed captions. */
+const captioned = (num: number): MediaInfo =>
+  mediaInfo({ durationSeconds: 120, closedCaptions: true, frameRate: { num, den: 1001 } }, { durationSeconds: 120 })
+
+test.each([
+  [30_000, '1x'],
+  [30_000, '2x'],
+  [60_000, '1x'],
+] as const)('captions of the source are divided with the frames that carry them: %i, %s', (num, frameRateFactor) => {
+  expect(divide(specOf(24, { video: { frameRateFactor } }), captioned(num))).toHaveProperty('division')
+})
+
 describe('one task', () => {
   test.each([
     ['not given', null],
@@ -202,6 +214,7 @@ describe('one task', () => {
     ['of h264', {}, transport({}, { id: null }), {}],
     ['more than 26 hours', {}, transport({ durationSeconds: 26.2 * 3600 }), {}],
     ['max_source_errors', { maxSourceErrors: 0 }, lasting(120), {}],
+    ['captions of the source', { video: { frameRateFactor: '1/2x' } }, captioned(60_000), {}],
     ['joined from several', {}, lasting(120), { join: { pieces: [], canvas: null } as never }],
     ['does not state', {}, mediaInfo({ durationSeconds: null }, { durationSeconds: 120 }), {}],
   ])('%s', (reason, change, media, planChange) => {
