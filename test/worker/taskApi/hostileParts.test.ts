@@ -357,10 +357,13 @@ test('a work object of another attempt or job is neither written nor read, in no
 })
 
 test('the main task leaves work objects until it has divided the job, and a dry run leaves none', async () => {
-  const { attempt: before } = await startJob(HLS_JOB)
+  const { id, attempt: before } = await startJob(HLS_JOB)
   expect((await before.taskApi('PUT', `/work/${directoryOf(before)}/a`, BYTES)).status).toBe(200)
-  const { job, main } = await startDivided()
+  // Its slot is needed.
+  expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  const { id: divided, job, main } = await startDivided()
   await expectRefused(job, 'divided', STALE, () => main.taskApi('PUT', `/work/${directoryOf(main)}/a`, BYTES))
+  expect((await apiRequest(`/api/v0/job/${divided}/cancel`, { method: 'POST' })).status).toBe(200)
   expect((await postJson('/api/v0/job?dry_run=true', jobBody(HLS_JOB))).status).toBe(200)
   const dry = await startNextAttempt()
   await expectRefused(dry.job, 'dry run', [403, 'forbidden', /A dry run stores nothing/], () =>
