@@ -102,6 +102,16 @@ export async function findPlannedBuild(db: D1Database, main: string): Promise<st
   return row?.build ?? null
 }
 
+/** Where each chunk of a divided job begins, in segments; null = its plan does not say it. */
+export async function findChunkBegins(db: D1Database, main: string): Promise<number[] | null> {
+  const row = await first<{ chunks: string | null }>(
+    db,
+    `SELECT json_extract(plan, '$.division.chunks') AS chunks FROM tasks WHERE id = ?1`,
+    [main],
+  )
+  return row === null || row.chunks === null ? null : (JSON.parse(row.chunks) as number[])
+}
+
 /**
  * When a transcoder was last at work on a part of this job, in milliseconds since 1970; before the first, when the job
  * was divided. A part whose last start failed says nothing about it.

@@ -3,8 +3,9 @@
 import { parseTaskId, partOf } from '#contract/taskId.ts'
 import { PARTS_SHARE, type ProgressPost } from '#contract/task/protocol.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
-import { listPartStates } from '../db/parts.ts'
+import { findChunkBegins, listPartStates } from '../db/parts.ts'
 import type { TaskRow } from '../db/tasks.ts'
+import { partWeights } from './partWeights.ts'
 
 /** A part that has not reported for this long does not run at the moment. */
 const SILENT_MS = 15_000
@@ -22,6 +23,8 @@ export class PartsProgress {
   readonly #reports = new Map<string, Report>()
   /** Parts that had ended when this object was made; later ones report their end. */
   #completedBefore: ReadonlySet<number> | null = null
+  /** Of the parts that the job was divided into; null = it is not known yet. */
+  #weights: readonly number[] | null = null
 
   /** Takes the report of one part, and returns that of the whole job. */
   async update(db: D1Database, main: TaskRow, task: string, post: ProgressPost, now: number): Promise<ProgressPost> {
@@ -32,12 +35,19 @@ export class PartsProgress {
     this.#completedBefore = completed
     const isSurvey = isSurveying(main)
     const first = isSurvey ? 0 : main.survey_parts
-    const reports = [...furthest].flatMap(([index, report]) => (index >= first ? [report] : []))
+    const weights = isSurvey ? partWeights(null, main.parts) : await this.#weightsOf(db, main)
+    const weighted = (index: number, share: number) => share * (weights[index - first] ?? 0)
+    const counted = [...furthest].filter(([index]) => index >= first)
+    const reports = counted.map(([, report]) => report)
     const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-    const silent = [...completed].filter((index) => index >= first && !furthest.has(index)).length
+    const silent = [...completed].filter((index) => index >= first && !furthest.has(index))
     // Of the parts that are there now.
-    const done = Math.min(1, (sum(reports.map((each) => each.transcoded)) + silent) / (main.parts - first))
+    const work = [
+      ...counted.map(([index, { transcoded: share }]) => weighted(index, share)),
+      ...silent.map((index) => weighted(index, 1)),
+    ]
+    const done = Math.min(1, sum(work) / (main.parts - first))
     const surveyed = main.survey_parts > 0 ? SURVEY_SHARE : 0
     const transcoded = PARTS_SHARE * (isSurvey ? done * surveyed : surveyed + done * (1 - surveyed))
     // The survey tells how fast all parts together are, but not before some of it is done.
@@ -54,6 +64,11 @@ export class PartsProgress {
       transfer_seconds: Math.max(0, ...reports.map((each) => each.transfer_seconds)),
       eta_seconds: share < FIRST_SHARE ? null : Math.max(0, (seconds * (1 - share)) / share),
     }
+  }
+
+  async #weightsOf(db: D1Database, { id, parts, survey_parts: surveys }: TaskRow): Promise<readonly number[]> {
+    this.#weights ??= partWeights(await findChunkBegins(db, id), parts - surveys)
+    return this.#weights
   }
 
   /** What each task that reports has encoded, 0…1. */

@@ -18,6 +18,7 @@ import {
   updateWarnings,
 } from '../../../worker/db/jobs.ts'
 import {
+  findChunkBegins,
   findEventOfParts,
   findLastWork,
   findPlannedBuild,
@@ -97,6 +98,7 @@ test('what is asked with every request and every minute reads no table from end 
   await insertParts(explaining, 'x', 1, 2, 1).all()
   await findEventOfParts(explaining, 'x')
   await findPlannedBuild(explaining, 'x')
+  await findChunkBegins(explaining, 'x')
   await findLastWork(explaining, 'x', 1)
   await listOpenParts(explaining, 'x')
   await listOrphanedParts(explaining, 1)
