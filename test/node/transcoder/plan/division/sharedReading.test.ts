@@ -13,13 +13,13 @@ test('as many slots as there are parts: none waits for the others', () => {
 })
 
 describe('with two slots, 20 chunks of 60 s, and so many seconds of audio', () => {
-  // Times are predicted with a margin of two fifths.
+  // Times are predicted with a margin of a fifth.
   test.each([
     [20, 'both slots end at 600 s, and the audio takes 20 s more', 20],
     [400, 'from 420 s on, the other slot has five chunks until 780 s, and the last two of audio take 40 s', 15],
     [1000, 'from 180 s on, the other slot is faster', 7],
   ])('%d: %s', (audio, _, expected) => {
-    expect(chunksBeforeRest(equal(20, 60), audio / 1.4, 2)).toBe(expected)
+    expect(chunksBeforeRest(equal(20, 60), audio / 1.2, 2)).toBe(expected)
   })
 })
 
