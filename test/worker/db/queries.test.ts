@@ -18,7 +18,6 @@ import {
   updateWarnings,
 } from '../../../worker/db/jobs.ts'
 import {
-  findChunkBegins,
   findEventOfParts,
   findLastWork,
   findPlannedBuild,
@@ -26,6 +25,7 @@ import {
   listOpenParts,
   listOrphanedParts,
   listSettledMains,
+  selectChunkBegins,
 } from '../../../worker/db/parts.ts'
 import { findTask, listKnownSlots, listUnattendedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
 import { newJobRow } from '../support/newJobRow.ts'
@@ -98,7 +98,7 @@ test('what is asked with every request and every minute reads no table from end 
   await insertParts(explaining, 'x', 1, 2, 1).all()
   await findEventOfParts(explaining, 'x')
   await findPlannedBuild(explaining, 'x')
-  await findChunkBegins(explaining, 'x')
+  await selectChunkBegins(explaining, 'x').all()
   await findLastWork(explaining, 'x', 1)
   await listOpenParts(explaining, 'x')
   await listOrphanedParts(explaining, 1)
