@@ -1,6 +1,7 @@
 // In charge of: a film that is divided among 1 to 300 transcoders: measured costs of its tasks, replayed in virtual time
 // through the service's own ledger and scheduler.
 // Not in charge of: the replay (test/simulation/replay.ts), the measured costs (bench/replay/).
+import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'
 import { replay, type Replayed } from '../../test/simulation/replay.ts'
 import type { TaskCosts } from '../../test/simulation/measuredTranscoder.ts'
 import { chunksBeforeRest } from '../../transcoder/plan/division/sharedReading.ts'
@@ -16,49 +17,47 @@ const SPEED_GOAL = 0.85
 const SHARE_GOAL = 0.03
 /** What one Durable Object takes in a second. */
 const REQUESTS_GOAL = 1000
-/** Of a chunk, in seconds of the film: as it is divided unasked, and 300 parts. */
-const CHUNK_SECONDS = { unasked: 0, many: FILM.seconds / 299 }
-
-/** The position of the part that makes the sound and what else is not video. */
-const REST = 1
+/** Of a chunk, in seconds of the film. */
+const MANY_CHUNKS = FILM.seconds / 299
 
 interface Case {
   name: string
-  costs: TaskCosts
+  costs: (slots: number) => TaskCosts
   /** The rest uses what chunks read of the source, and begins accordingly late. */
   isShared: boolean
 }
 
 export async function replayed({ note }: BenchOptions): Promise<Row[]> {
-  const of = (name: string, survey: Survey, chunkSeconds: number, isShared = false): Case => ({
+  const of = (name: string, survey: Survey, isShared = false): Case => ({
     name,
-    costs: filmCosts({ survey, chunkSeconds: chunkSeconds || undefined }),
+    costs: (slots) => filmCosts(survey, slots),
     isShared,
   })
   const cases = [
-    of('samples by the first attempt', 'main', CHUNK_SECONDS.unasked),
-    of('samples by parts', 'parts', CHUNK_SECONDS.unasked),
-    of('no samples (qvbr)', 'none', CHUNK_SECONDS.unasked),
-    of('no samples, the source is read once', 'none', CHUNK_SECONDS.unasked, true),
-    of('samples by parts, the source is read once', 'parts', CHUNK_SECONDS.unasked, true),
-    of('no samples, 300 parts', 'none', CHUNK_SECONDS.many),
+    of('samples by the first attempt', 'main'),
+    of('samples by parts', 'parts'),
+    of('no samples (qvbr)', 'none'),
+    of('no samples, the source is read once', 'none', true),
+    of('samples by parts, the source is read once', 'parts', true),
+    { name: 'no samples, 300 parts', costs: () => filmCosts('none', 1, MANY_CHUNKS), isShared: false },
   ]
   const rows: Row[] = []
   for (const line of FILM.assumptions) note(line)
-  for (const { name, costs, isShared } of cases) {
-    const { length } = costs.parts
-    note(`${name}: ${length} parts, ${costs.surveys.length} of a survey before`)
+  for (const { name, costs: costsOf, isShared } of cases) {
+    note(`${name}: ${costsOf(1).surveys.length} parts of a survey before`)
     note(
-      '   N    wall s   speed/N  skew  rest s  survey  assembly  used  requests/s: database, monitors, one monitor; chunks read again',
+      '   N  parts   wall s   speed/N  skew  rest s  survey  assembly  used  requests/s: database, monitors, one monitor; chunks read again',
     )
     let alone = 0
     for (const transcoders of TRANSCODERS) {
+      const costs = costsOf(transcoders)
       const run = await replay(isShared ? sharing(costs, transcoders) : costs, transcoders)
       if (transcoders === 1) alone = run.seconds
       const speed = alone / run.seconds / transcoders
-      note(tell(run, transcoders, speed))
-      if (transcoders === AT) rows.push(...rowsOf(`film of two hours, ${name}`, run, speed))
-      if (transcoders === length) rows.push(...loadRows(`film of two hours in ${length} parts`, run, costs))
+      note(tell(run, costs, transcoders, speed))
+      if (transcoders === AT) rows.push(...rowsOf(`film of two hours, ${name}`, run, costs, speed))
+      if (transcoders === costs.parts.length)
+        rows.push(...loadRows(`film of two hours in ${transcoders} parts`, run, costs))
     }
   }
   return rows
@@ -66,27 +65,34 @@ export async function replayed({ note }: BenchOptions): Promise<Row[]> {
 
 /** As the product plans it, from the mean of all chunks. */
 function sharing(costs: TaskCosts, slots: number): TaskCosts {
-  const chunks = costs.parts.filter((_part, position) => position !== REST)
-  const chunkSeconds = costs.start + chunks.reduce((sum, { seconds }) => sum + seconds, 0) / chunks.length
-  const restSeconds = costs.parts[REST]!.seconds
-  return { ...costs, chunksBeforeRest: chunksBeforeRest({ chunks: chunks.length, chunkSeconds, restSeconds, slots }) }
+  // In the order of the video.
+  const chunks = [...costs.parts.slice(REST + 1), costs.parts[LAST_CHUNK]!]
+  const perSecond = chunks.reduce((sum, { seconds }) => sum + seconds, 0) / FILM.seconds
+  const planned = chunks.map(({ videoSeconds }) => ({
+    seconds: costs.start + videoSeconds * perSecond,
+    share: videoSeconds / FILM.seconds,
+  }))
+  return { ...costs, chunksBeforeRest: chunksBeforeRest(planned, costs.parts[REST]!.seconds, slots) }
 }
 
-/** The slowest chunk, of the median one. */
-function skewOf({ partSeconds }: Replayed): number {
-  const chunks = partSeconds.filter((_seconds, position) => position !== REST)
+/** The slowest chunk, of the median one, for each second of video: those at the end of the film are shorter. */
+function skewOf({ partSeconds }: Replayed, { parts }: TaskCosts): number {
+  const chunks = partSeconds.flatMap((seconds, position) =>
+    position === REST ? [] : [seconds / parts[position]!.videoSeconds],
+  )
   return Math.max(...chunks) / median(chunks)
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
 
-function tell(run: Replayed, transcoders: number, speed: number): string {
+function tell(run: Replayed, costs: TaskCosts, transcoders: number, speed: number): string {
   const { busiest, seconds } = run
   return [
     String(transcoders).padStart(4),
+    String(costs.parts.length).padStart(6),
     seconds.toFixed(0).padStart(9),
     speed.toFixed(2).padStart(8),
-    skewOf(run).toFixed(2).padStart(6),
+    skewOf(run, costs).toFixed(2).padStart(6),
     (run.partSeconds[REST] ?? 0).toFixed(0).padStart(6),
     percent(run.surveySeconds / seconds).padStart(8),
     percent(run.assemblySeconds / seconds).padStart(8),
@@ -95,7 +101,7 @@ function tell(run: Replayed, transcoders: number, speed: number): string {
   ].join(' ')
 }
 
-function rowsOf(name: string, run: Replayed, speed: number): Row[] {
+function rowsOf(name: string, run: Replayed, costs: TaskCosts, speed: number): Row[] {
   const share = (what: string, seconds: number): Row => ({
     ...plain(`${name}, ${AT} transcoders: ${what}, of the wall time`, `${seconds.toFixed(1)} s`),
     baseline: `${run.seconds.toFixed(0)} s`,
@@ -110,7 +116,10 @@ function rowsOf(name: string, run: Replayed, speed: number): Row[] {
       goal: `≥ ${SPEED_GOAL}`,
       goalMet: speed >= SPEED_GOAL,
     },
-    plain(`${name}, ${AT} transcoders: slowest chunk, of the median`, `${skewOf(run).toFixed(2)} ×`),
+    plain(
+      `${name}, ${AT} transcoders: slowest chunk, of the median, for each second of video`,
+      `${skewOf(run, costs).toFixed(2)} ×`,
+    ),
     share('survey', run.surveySeconds),
     share('assembly', run.assemblySeconds),
   ]

@@ -117,6 +117,7 @@ export class Ledger {
       [sentBy((db) => tasks.findPlan(db, '')), this.#plan],
       [sentBy((db) => tasks.savePlan(db, '', 0, '', false, 0)), this.#savePlan],
       [sentBy((db) => parts.findPlannedBuild(db, '')), this.parts.build],
+      [sentBy((db) => parts.selectChunkBegins(db, '')), this.parts.chunkBegins],
       [sentBy((db) => parts.findLastWork(db, '', 0)), this.parts.lastWork],
       [sentBy((db) => tasks.findTimeline(db, '')), this.#timeline],
       [sentBy((db) => jobs.findJobByJobId(db, '')), this.#job],

@@ -14,6 +14,8 @@ export interface PartCost {
   seconds: number
   /** Segments that it stores while it works. */
   objects: number
+  /** Of the output's video, which chunks have. */
+  videoSeconds: number
 }
 
 /** Seconds of one transcoder for each task of a divided job. */
@@ -39,7 +41,7 @@ const RECORDS_AT_ONCE = 6
 /** How long a new task waits for the end of the one before, as in transcoder/server/controlServer.ts. */
 const HANDOVER_MS = 5000
 const LOOK_MS = 20
-const NO_OBJECTS: PartCost = { seconds: 0, objects: 0 }
+const NO_OBJECTS: PartCost = { seconds: 0, objects: 0, videoSeconds: 0 }
 /** How often the rest looks for a chunk that is at work, and how long for one that waits: transcoder/pipeline/division/sharedReading.ts. */
 const SHARE_POLL_MS = 1000
 const SHARE_POLLS = 5
@@ -134,10 +136,15 @@ export class MeasuredTranscoder {
         : (this.#costs.parts[part - surveys] ?? NO_OBJECTS)
     const stored: Promise<unknown>[] = []
     const names: string[] = []
-    const shares =
-      part - surveys === REST && this.#costs.chunksBeforeRest !== undefined ? this.#costs.parts.length - 1 : 0
+    const ends = part - surveys === REST && this.#costs.chunksBeforeRest !== undefined ? this.#chunkEnds() : []
     for (let n = 1; n <= objects; n++) {
-      if (shares > 0) yield* this.#awaitShare(id, Math.floor(((n - 1) / objects) * shares), shares)
+      const at = ((n - 1) / objects) * (ends.at(-1) ?? 0)
+      if (ends.length > 0)
+        yield* this.#awaitShare(
+          id,
+          ends.findIndex((end) => at < end),
+          ends.length,
+        )
       yield (seconds / objects) * 1000
       const path = `0-${part}-${attempt}/${n}`
       names.push(path)
@@ -150,6 +157,13 @@ export class MeasuredTranscoder {
     const record = { part, attempt, tries: null, segments: [names], uploads: [] }
     // Refused where another task at the same chunk was first.
     yield* settled(this.#service.request((program) => this.#api.deliver(program, id, attempt, record, DONE)))
+  }
+
+  /** Seconds of the video, in its order. */
+  #chunkEnds(): number[] {
+    const { parts } = this.#costs
+    let end = 0
+    return [...parts.slice(REST + 1), parts[LAST_CHUNK]!].map(({ videoSeconds }) => (end += videoSeconds))
   }
 
   /** Until the chunk is stored; not for long if it waits for a slot. */

@@ -192,6 +192,9 @@ export class Parts {
     return task ? [{ build: this.plannedBuild(main) }] : []
   }
 
+  /** The plans of the simulation do not say it. */
+  readonly chunkBegins = (main: string): Row[] => (this.#tasks.has(main) ? [{ chunks: null }] : [])
+
   /** Of the ffmpeg with which all parts of the job are made. */
   plannedBuild(main: string): string | null {
     const plan = this.#tasks.get(main)?.plan ?? null

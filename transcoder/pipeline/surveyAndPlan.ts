@@ -76,6 +76,7 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLate
     aboveSeconds: accepts?.divide_above_seconds ?? Number.POSITIVE_INFINITY,
     vcpus: open.attempt.settings.machine.vcpus,
     maxAttemptSeconds: maxAttemptMs / 1000,
+    slots: open.task.slots ?? 1,
     deadline: wish === undefined ? null : { secondsLeft: wish.seconds_left, slots: wish.slots },
   }
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.

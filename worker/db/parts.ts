@@ -102,6 +102,11 @@ export async function findPlannedBuild(db: D1Database, main: string): Promise<st
   return row?.build ?? null
 }
 
+/** Where each chunk of a divided job begins, in segments: `chunks`, as JSON; null = its plan does not say it. */
+export function selectChunkBegins(db: D1Database, main: string): D1PreparedStatement {
+  return db.prepare(`SELECT json_extract(plan, '$.division.chunks') AS chunks FROM tasks WHERE id = ?1`).bind(main)
+}
+
 /**
  * When a transcoder was last at work on a part of this job, in milliseconds since 1970; before the first, when the job
  * was divided. A part whose last start failed says nothing about it.
@@ -118,16 +123,30 @@ export async function findLastWork(db: D1Database, main: string, now: number): P
   return row?.at ?? now
 }
 
-/** The parts of a divided job in their order: of each the task that stored it, or else the one that is furthest. */
-export async function listPartStates(db: D1Database, main: string): Promise<{ state: TaskState; attempt: number }[]> {
-  return all(
-    db,
-    `SELECT state, attempt FROM (SELECT state, attempt, part, ROW_NUMBER() OVER (
+const PART_STATES = `SELECT state, attempt FROM (SELECT state, attempt, part, ROW_NUMBER() OVER (
          PARTITION BY part ORDER BY state = 'completed' DESC, state = 'running' DESC, twin) AS nth
          FROM tasks WHERE main = ?1)
-       WHERE nth = 1 ORDER BY part`,
-    [main],
-  )
+       WHERE nth = 1 ORDER BY part`
+
+interface PartState {
+  state: TaskState
+  attempt: number
+}
+
+/** The parts of a divided job in their order: of each the task that stored it, or else the one that is furthest. */
+export async function listPartStates(db: D1Database, main: string): Promise<PartState[]> {
+  return all(db, PART_STATES, [main])
+}
+
+/** The same in one request with where its chunks begin, in segments; null = its plan does not say it. */
+export async function readParts(
+  db: D1Database,
+  main: string,
+): Promise<{ states: PartState[]; begins: number[] | null }> {
+  const [states, plans] = await db.batch([db.prepare(PART_STATES).bind(main), selectChunkBegins(db, main)])
+  const [plan] = plans!.results as { chunks: string | null }[]
+  const chunks = plan?.chunks ?? null
+  return { states: states!.results as PartState[], begins: chunks === null ? null : (JSON.parse(chunks) as number[]) }
 }
 
 /** The attempt that stored a part; null = none has. */

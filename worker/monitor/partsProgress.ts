@@ -3,8 +3,9 @@
 import { parseTaskId, partOf } from '#contract/taskId.ts'
 import { PARTS_SHARE, type ProgressPost } from '#contract/task/protocol.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
-import { listPartStates } from '../db/parts.ts'
+import { readParts } from '../db/parts.ts'
 import type { TaskRow } from '../db/tasks.ts'
+import { partWeights } from './partWeights.ts'
 
 /** A part that has not reported for this long does not run at the moment. */
 const SILENT_MS = 15_000
@@ -17,27 +18,40 @@ interface Report extends ProgressPost {
   at: number
 }
 
+interface Known {
+  /** Parts that had ended when it was read; later ones report their end. */
+  completed: ReadonlySet<number>
+  /** Of the chunks, in segments. */
+  begins: readonly number[] | null
+}
+
 export class PartsProgress {
   /** By task: of a part and its twin, the one that is further counts. */
   readonly #reports = new Map<string, Report>()
-  /** Parts that had ended when this object was made; later ones report their end. */
-  #completedBefore: ReadonlySet<number> | null = null
+  #known: Known | null = null
 
   /** Takes the report of one part, and returns that of the whole job. */
   async update(db: D1Database, main: TaskRow, task: string, post: ProgressPost, now: number): Promise<ProgressPost> {
     this.#reports.set(task, { ...post, at: now })
     const furthest = this.#furthest()
     // Two reports at once may both read: they find the same.
-    const completed = this.#completedBefore ?? (await completedParts(db, main.id))
-    this.#completedBefore = completed
+    const known = this.#known ?? (await readKnown(db, main.id))
+    this.#known = known
     const isSurvey = isSurveying(main)
     const first = isSurvey ? 0 : main.survey_parts
-    const reports = [...furthest].flatMap(([index, report]) => (index >= first ? [report] : []))
+    const weights = partWeights(isSurvey ? null : known.begins, main.parts - first)
+    const weighted = (index: number, share: number) => share * (weights[index - first] ?? 0)
+    const counted = [...furthest].filter(([index]) => index >= first)
+    const reports = counted.map(([, report]) => report)
     const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-    const silent = [...completed].filter((index) => index >= first && !furthest.has(index)).length
+    const silent = [...known.completed].filter((index) => index >= first && !furthest.has(index))
     // Of the parts that are there now.
-    const done = Math.min(1, (sum(reports.map((each) => each.transcoded)) + silent) / (main.parts - first))
+    const work = [
+      ...counted.map(([index, { transcoded: share }]) => weighted(index, share)),
+      ...silent.map((index) => weighted(index, 1)),
+    ]
+    const done = Math.min(1, sum(work) / (main.parts - first))
     const surveyed = main.survey_parts > 0 ? SURVEY_SHARE : 0
     const transcoded = PARTS_SHARE * (isSurvey ? done * surveyed : surveyed + done * (1 - surveyed))
     // The survey tells how fast all parts together are, but not before some of it is done.
@@ -73,7 +87,7 @@ export class PartsProgress {
   }
 }
 
-async function completedParts(db: D1Database, main: string): Promise<ReadonlySet<number>> {
-  const states = await listPartStates(db, main)
-  return new Set(states.flatMap(({ state }, index) => (state === 'completed' ? [index] : [])))
+async function readKnown(db: D1Database, main: string): Promise<Known> {
+  const { states, begins } = await readParts(db, main)
+  return { completed: new Set(states.flatMap(({ state }, index) => (state === 'completed' ? [index] : []))), begins }
 }

@@ -196,6 +196,21 @@ test('a report of a monitor of the version before, during a deployment, does not
   await expect.poll(async () => Number((await readStatus(id)).tcode_progress)).toBeGreaterThan(10)
 })
 
+test('longer chunks count for more', async () => {
+  const { main, parts } = await startDivided()
+  const row = await findTask(env.DB, main.run.task_id)
+  // Chunks of 6, 2 and (the last, as far as it is known) 2 segments; the rest counts like the mean chunk.
+  const plan = JSON.stringify({ division: { chunks: [0, 6, 8] } })
+  await env.DB.prepare('UPDATE tasks SET plan = ?2, parts = 4 WHERE id = ?1').bind(main.run.task_id, plan).run()
+  const progress = new PartsProgress()
+  const update = (attempt: FakeAttempt, transcoded: number) =>
+    progress.update(env.DB, { ...row!, parts: 4 }, attempt.run.task_id, { ...noProgress, transcoded }, Date.now())
+  const [last, first] = parts
+  const mean = 10 / 3
+  expect((await update(last, 1)).transcoded).toBeCloseTo((PARTS_SHARE * 2) / mean / 4)
+  expect((await update(first, 0.5)).transcoded).toBeCloseTo((PARTS_SHARE * (2 + 3)) / mean / 4)
+})
+
 test('a lost transcoder costs one part: its attempt is repeated, the others stay, and what it left is removed', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts

@@ -15,6 +15,8 @@ export interface AutomaticDivision {
   vcpus: number
   /** What the service allows for one attempt. */
   maxAttemptSeconds: number
+  /** Of transcoders that may work on the job at once; missing = one. */
+  slots?: number
   /** When the client wants the job; missing = it named no time. */
   deadline?: Deadline | null
 }

@@ -21,7 +21,17 @@ function hasSpliceNear({ video, segmentFrames }: RenditionPlan, segment: number)
   return video.spliceFrames.some((frame) => Math.abs(frame - start) < segmentFrames * SPLICE_SHARE)
 }
 
-/** Seconds of the longest chunk; the last one is about as long as the others (planDivision.ts). */
+/** Seconds of each chunk. `seconds`: of all of them. */
+export function chunkSecondsOf(
+  { chunks }: DivisionPlan,
+  { segmentDuration }: Pick<PackagingPlan, 'segmentDuration'>,
+  seconds: number,
+): number[] {
+  const begins = chunks.map((from) => from * toNumber(segmentDuration))
+  return begins.map((begin, chunk) => (begins[chunk + 1] ?? seconds) - begin)
+}
+
+/** Seconds of the longest chunk; the last one is not much longer than the others (planDivision.ts). */
 export function longestChunkSeconds(
   { chunks }: DivisionPlan,
   { segmentDuration }: Pick<PackagingPlan, 'segmentDuration'>,

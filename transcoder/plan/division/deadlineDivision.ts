@@ -5,9 +5,10 @@ import { FIXED_WALL_SECONDS } from '../estimate/costConstants.ts'
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
-import { longestChunkSeconds } from './chunkGrid.ts'
+import { chunkSecondsOf } from './chunkGrid.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import { samplingSeconds } from './samplingCost.ts'
+import { SlotTimes } from './slotTimes.ts'
 import { surveyParts } from './surveyPlan.ts'
 
 export interface Deadline {
@@ -51,7 +52,8 @@ export function deadlineChunkSeconds(
   const wanted = Math.min(ENCODING_SECONDS, left / CHUNKS_IN_A_ROW) / work.perSecond
   const longest = Math.min(wanted, work.seconds / CHUNKS_IN_A_ROW)
   const chunk = Math.min(CHUNK_SECONDS.maximum, Math.max(CHUNK_SECONDS.minimum, longest))
-  const divided = secondsOf(work, deadline.slots, { chunk, count: Math.ceil(work.seconds / chunk) })
+  const chunks = Array.from({ length: Math.ceil(work.seconds / chunk) }, () => chunk)
+  const divided = secondsOf(work, deadline.slots, chunks)
   return divided < predicted.wall.likely ? chunk : null
 }
 
@@ -60,7 +62,7 @@ export function dividedSeconds(plan: Plan, media: MediaInfo, vcpus: number, slot
   const { division, packaging } = encodedSegments(plan)
   const work = workOf(plan, media, vcpus)
   if (division == null || packaging === null || work === null) return null
-  return secondsOf(work, slots, { chunk: longestChunkSeconds(division, packaging), count: division.chunks.length })
+  return secondsOf(work, slots, chunkSecondsOf(division, packaging, work.seconds))
 }
 
 function workOf(plan: Plan, media: MediaInfo, vcpus: number): Work | null {
@@ -71,9 +73,11 @@ function workOf(plan: Plan, media: MediaInfo, vcpus: number): Work | null {
   return { seconds, perSecond, sampling: samplingSeconds(encodedSegments(plan), media, vcpus) }
 }
 
-function secondsOf(work: Work, slots: number, { chunk, count }: { chunk: number; count: number }): number {
-  const rounds = Math.ceil(count / slots)
-  return secondsAround(work, slots) + rounds * (START_SECONDS + chunk * work.perSecond)
+/** `chunks`: seconds of video. */
+function secondsOf(work: Work, slots: number, chunks: readonly number[]): number {
+  const times = new SlotTimes(slots)
+  const ends = chunks.map((chunk) => times.run(START_SECONDS + chunk * work.perSecond))
+  return secondsAround(work, slots) + Math.max(...ends)
 }
 
 /** Before the first chunk and behind the last one. */

@@ -8,6 +8,7 @@ import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PackagingPlan, Plan } from '../model/plan.ts'
 import { automaticChunkSeconds, tooLongForOneAttempt, type AutomaticDivision } from './automaticDivision.ts'
 import { isRegularBoundary, longestChunkSeconds } from './chunkGrid.ts'
+import { taperedShares } from './chunkShares.ts'
 import { deadlineChunkSeconds } from './deadlineDivision.ts'
 import { encodedSegments, SEGMENT_SECONDS } from './encodedSegments.ts'
 import { notDivided } from './notDivided.ts'
@@ -27,29 +28,34 @@ export type Division = { division: DivisionPlan } | { left_out: string | null }
 
 /** One part makes everything but the video. */
 const OTHER_PARTS = 1
+/** Of a chunk near the end of a job (chunkShares.ts). Starting one takes a second or two, and its buffer begins 40 % full. */
+const LEAST_LAST_SECONDS = 15
+/** Segments of a sum of shares. */
+const ROUNDING = 1e-6
 /** Seconds of a sum of frame durations. */
 export const ROUNDING_SECONDS = 0.001
 
 /** `media`: as in planJob, after a cut. */
 export function planDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilities: DivisionAbilities): Division {
   if (spec.maxChunkSeconds === 0) return { left_out: null }
-  if (spec.maxChunkSeconds != null) return divideInto(spec.maxChunkSeconds, spec, plan, media, abilities)
+  if (spec.maxChunkSeconds != null)
+    return divideInto({ longest: spec.maxChunkSeconds, slots: 1 }, spec, plan, media, abilities)
   const { automatic } = abilities
   if (automatic === undefined) return { left_out: null }
   const usual = automaticChunkSeconds(plan, media, automatic)
   const inTime = deadlineChunkSeconds(plan, media, automatic)
   if (usual === null && inTime === null) return { left_out: null }
-  const wanted = Math.min(usual ?? Number.POSITIVE_INFINITY, inTime ?? Number.POSITIVE_INFINITY)
-  const result = divideInto(wanted, spec, plan, media, abilities)
+  const longest = Math.min(usual ?? Number.POSITIVE_INFINITY, inTime ?? Number.POSITIVE_INFINITY)
+  const result = divideInto({ longest, slots: automatic.slots ?? 1 }, spec, plan, media, abilities)
   if ('division' in result || result.left_out === null || inTime !== null) return result
   // It did not ask, and one task is good enough for it.
   const risk = tooLongForOneAttempt(plan, media, automatic)
   return { left_out: risk === null ? null : `${result.left_out}. ${risk}` }
 }
 
-/** `wanted`: seconds of the longest chunk. */
+/** `longest`: seconds of a chunk; `slots`: between which its end is shared out. */
 function divideInto(
-  wanted: number,
+  { longest, slots }: { longest: number; slots: number },
   spec: JobSpec,
   plan: Plan,
   media: MediaInfo,
@@ -57,21 +63,24 @@ function divideInto(
 ): Division {
   const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
   if (reason !== null) return { left_out: reason }
-  const segmentSeconds = Math.min(SEGMENT_SECONDS, wanted)
+  const segmentSeconds = Math.min(SEGMENT_SECONDS, longest)
   const { packaging } = encodedSegments(plan, segmentSeconds)
   if (packaging === null) return { left_out: 'the GOPs of its files begin together too seldom' }
   const seconds = videoSeconds(spec, media)
   if (seconds === null) return { left_out: 'the source does not state the length of its video' }
-  const length = seconds / toNumber(packaging.segmentDuration)
-  const most = Math.floor((wanted + ROUNDING_SECONDS) / toNumber(packaging.segmentDuration))
-  const chunks = chunkStarts(packaging, length, Math.max(1, most), (maxParts ?? 0) - OTHER_PARTS)
+  const segment = toNumber(packaging.segmentDuration)
+  const length = seconds / segment
+  const most = Math.max(1, Math.floor((longest + ROUNDING_SECONDS) / segment))
+  const least = Math.max(1, LEAST_LAST_SECONDS / segment)
+  const shares = taperedShares(length, { most, least, slots }, (maxParts ?? 0) - OTHER_PARTS)
+  const chunks = chunkStarts(packaging, length, shares)
   if (chunks.length > 1 && !fitsInRecords(packaging, plan.durationSeconds, longestChunkSeconds({ chunks }, packaging)))
     return {
       left_out: 'the list of its segments would be too long: longer segments or fewer renditions make it shorter',
     }
   const ofFiles = segmentSeconds < SEGMENT_SECONDS ? { segmentSeconds } : {}
   if (chunks.length > 1) return { division: { chunks, ...ofFiles } }
-  return { left_out: seconds <= wanted ? null : 'the video is too short for two chunks of whole segments' }
+  return { left_out: seconds <= longest ? null : 'the video is too short for two chunks of whole segments' }
 }
 
 /**
@@ -83,18 +92,17 @@ function videoSeconds(spec: JobSpec, media: MediaInfo): number | null {
   return outputDuration(media, [media.video], outputStartSeconds(spec, media))
 }
 
-/**
- * Chunks of about the same length, so that none ends long after the others. `length`: of the video in segments; `most`: the
- * longest chunk in segments.
- */
-function chunkStarts(packaging: PackagingPlan, length: number, most: number, maxChunks: number): number[] {
-  const count = Math.min(Math.ceil(length / most), maxChunks)
-  const share = length / count
+/** `length`: of the video in segments; `shares`: of each chunk. */
+function chunkStarts(packaging: PackagingPlan, length: number, shares: readonly number[]): number[] {
   const starts = [0]
-  for (let chunk = 1; chunk < count; chunk += 1) {
+  let end = 0
+  for (const [chunk, share] of shares.entries()) {
+    end += share
+    const next = shares[chunk + 1]
+    if (next === undefined) break
     const after = starts.at(-1)!
-    const regular = candidates(Math.ceil(chunk * share), share).find(
-      (start) => start > after && length - start >= share / 2 && isRegularBoundary(packaging, start),
+    const regular = candidates(Math.ceil(end - ROUNDING), next).find(
+      (start) => start > after && length - start >= next / 2 && isRegularBoundary(packaging, start),
     )
     if (regular !== undefined) starts.push(regular)
   }

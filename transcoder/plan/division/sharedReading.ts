@@ -7,8 +7,10 @@ import { predictTime } from '../estimate/costModel.ts'
 import type { SharedReadingPlan } from '../model/divisionPlan.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
+import { chunkSecondsOf } from './chunkGrid.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import { planOfPart } from './partPlan.ts'
+import { SlotTimes } from './slotTimes.ts'
 
 /** When chunks begin, in seconds of the source. `startSeconds`: where the outputs begin. */
 export function chunkBegins(whole: Plan, startSeconds: number): number[] {
@@ -28,23 +30,52 @@ export function planSharedReading(
   // Audio is decoded and encoded by one core.
   const restSeconds = rest === null ? 0 : rest.cpu.likely
   const start = FIXED_WALL_SECONDS.likely
-  const chunks = whole.division!.chunks.length
-  const chunkSeconds = start + Math.max(0, (all?.wall.likely ?? 0) - start) / chunks
-  return { chunksBeforeRest: chunksBeforeRest({ chunks, chunkSeconds, restSeconds, slots }) }
+  const { durationSeconds: seconds } = whole
+  const division = whole.division!
+  const { packaging } = encodedSegments(whole)
+  if (all === null || seconds === null || seconds <= 0 || packaging === null)
+    return { chunksBeforeRest: division.chunks.length }
+  const perSecond = Math.max(0, all.wall.likely - start) / seconds
+  const chunks = chunkSecondsOf(division, packaging, seconds).map((chunk) => ({
+    seconds: start + chunk * perSecond,
+    share: chunk / seconds,
+  }))
+  return { chunksBeforeRest: chunksBeforeRest(chunks, restSeconds, slots) }
 }
 
-/** Seconds of one transcoder. When the rest begins, the other chunks that are at work have half of their time left on average. */
-export function chunksBeforeRest({
-  chunks,
-  chunkSeconds,
-  restSeconds,
-  slots,
-}: {
-  chunks: number
-  chunkSeconds: number
-  restSeconds: number
-  slots: number
-}): number {
-  const waiting = slots < 2 ? 0 : Math.max(0, Math.ceil(slots * (restSeconds / chunkSeconds - 1 / 2)))
-  return Math.max(1, chunks - waiting)
+/**
+ * The rest is taken to be so much slower than predicted. If it begins late, the job waits for it; if it begins early, one
+ * slot waits. Video is predicted with a reserve, audio with none (estimate/costConstants.ts).
+ */
+const REST_MARGIN = 1.2
+/** Ends that are no later. */
+const NO_LATER_SECONDS = 1
+
+/** `seconds`: of one transcoder; `share`: of the audio. In the order of the video. */
+interface TimedChunk {
+  seconds: number
+  share: number
+}
+
+/** The number with which the job ends earliest; of several, the one with which the rest waits least for chunks. */
+export function chunksBeforeRest(chunks: readonly TimedChunk[], restSeconds: number, slots: number): number {
+  if (slots < 2) return chunks.length
+  const ends = chunks.map((_, index) => endBehind(index + 1, chunks, restSeconds * REST_MARGIN, slots))
+  const earliest = Math.min(...ends)
+  return ends.findLastIndex((end) => end <= earliest + NO_LATER_SECONDS) + 1
+}
+
+/** When the job ends whose rest begins behind so many chunks. It keeps its slot until then. */
+function endBehind(before: number, chunks: readonly TimedChunk[], restSeconds: number, slots: number): number {
+  const times = new SlotTimes(slots)
+  const last = chunks.length - 1
+  const ends: number[] = []
+  // The last one is first (partPlan.ts).
+  const order = [last, ...chunks.keys()].slice(0, chunks.length)
+  for (const chunk of order.slice(0, before)) ends[chunk] = times.run(chunks[chunk]!.seconds)
+  // The rest has to know where the video ends.
+  let at = Math.max(times.take(), ends[last]!)
+  for (const chunk of order.slice(before)) ends[chunk] = times.run(chunks[chunk]!.seconds)
+  for (const [chunk, { share }] of chunks.entries()) at = Math.max(at, ends[chunk]!) + share * restSeconds
+  return Math.max(at, ...ends)
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import type { AutomaticDivision } from '../../../../../transcoder/plan/division/automaticDivision.ts'
-import { longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
+import { chunkSecondsOf, longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
 import { withDivision } from '../../../../../transcoder/plan/division/withDivision.ts'
 import { predictTime } from '../../../../../transcoder/plan/estimate/costModel.ts'
 import type { MediaInfo } from '../../../../../transcoder/plan/model/mediaInfo.ts'
@@ -29,13 +29,14 @@ function decide(spec: JobSpec, media: MediaInfo, change: Partial<AutomaticDivisi
   const planned = withDivision(spec, plan, media, { seekable: true, maxParts: MAX_JOB_PARTS, automatic })
   const { division, packaging, warnings } = planned
   const likely = predictTime(plan, media, automatic.vcpus)?.wall.likely ?? Number.NaN
-  if (division == null || packaging === null) return { chunks: 1, warnings, likely }
+  if (division == null || packaging === null) return { chunks: 1, lengths: [], warnings, likely }
   const seconds = longestChunkSeconds(division, packaging)
   return {
     chunks: division.chunks.length,
     warnings,
     likely,
     seconds,
+    lengths: chunkSecondsOf(division, packaging, plan.durationSeconds!),
     encoding: (seconds * likely) / plan.durationSeconds!,
   }
 }
@@ -47,6 +48,18 @@ test('a film of two hours: chunks of 45 to 60 seconds of encoding', () => {
   expect(encoding).toBeLessThan(61)
   expect(chunks).toBe(134)
   expect(warnings).toEqual([])
+})
+
+test('where several transcoders may work on it, the last chunks are shorter, and those of a job that asks are not', () => {
+  const media = filmOf(7200)
+  const one = decide(filmLadder(), media)
+  const { chunks, lengths, seconds, warnings } = decide(filmLadder(), media, { slots: 16 })
+  expect([seconds, warnings]).toEqual([one.seconds, []])
+  // 16 of 24 or 30 s take the place of eight of 54.
+  expect(chunks).toBe(one.chunks + 8)
+  expect(lengths.slice(-17).map((length) => length > 30)).toEqual([true, ...Array.from({ length: 16 }, () => false)])
+  const spec = filmLadder({ maxChunkSeconds: 120 })
+  expect(decide(spec, media, { slots: 16 })).toEqual(decide(spec, media))
 })
 
 test('it needs no setting, on a machine of any size', () => {

@@ -1,0 +1,23 @@
+// In charge of: when parts of a job end, by their predicted times: each slot takes the next one as it becomes free.
+// Not in charge of: the order of waiting tasks (worker/db/tasks.ts), the predictions (estimate/costModel.ts).
+
+export class SlotTimes {
+  /** When each becomes free, in seconds. Ascending. */
+  readonly #freeAt: number[]
+
+  constructor(slots: number) {
+    this.#freeAt = Array.from({ length: slots }, () => 0)
+  }
+
+  /** The next part. @returns when it ends */
+  run(seconds: number): number {
+    const end = this.take() + seconds
+    this.#freeAt.splice(this.#freeAt.findLastIndex((at) => at <= end) + 1, 0, end)
+    return end
+  }
+
+  /** The next part, of which the end is not known: its slot takes no other. @returns when it begins */
+  take(): number {
+    return this.#freeAt.shift()!
+  }
+}
