@@ -35,7 +35,9 @@ export class AttemptCues {
 
   /** null = the source has none, or the attempt needs none. */
   static known(found: CueFindings | null): AttemptCues {
-    return new AttemptCues(() => Promise.resolve(found))
+    const cues = new AttemptCues(() => Promise.resolve(found))
+    cues.#found = found
+    return cues
   }
 
   /** Reads them now, unless parts of the job may do it. */

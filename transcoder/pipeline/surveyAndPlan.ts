@@ -16,6 +16,7 @@ import { tooLongForOneAttempt } from '../plan/division/automaticDivision.ts'
 import { checkDeadline, deadlineWarning, type DeadlineCheck } from '../plan/division/deadlineCheck.ts'
 import { encodedSegments } from '../plan/division/encodedSegments.ts'
 import { loudnessSeconds, withExpectedLoudness } from '../plan/division/loudnessSurvey.ts'
+import { isSoughtTransport } from '../plan/division/soughtTransport.ts'
 import { samplingSeconds } from '../plan/division/samplingCost.ts'
 import { isProvisional, readingSeconds, surveyParts } from '../plan/division/surveyPlan.ts'
 import { withDivision, withoutDivision } from '../plan/division/withDivision.ts'
@@ -94,7 +95,7 @@ async function divided(
   round: Later | FoundByParts = NOTHING_LATER,
 ): Promise<Divided> {
   const { accepts, deadline: wish, max_attempt_ms: maxAttemptMs } = open.task
-  const maxParts = accepts?.parts === undefined ? null : accepts.parts - ('parts' in round ? round.parts : 0)
+  const maxParts = accepts?.parts ?? null
   const automatic = {
     aboveSeconds: accepts?.divide_above_seconds ?? Number.POSITIVE_INFINITY,
     vcpus: open.attempt.settings.machine.vcpus,
@@ -103,7 +104,7 @@ async function divided(
   }
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  const abilities = { seekable, maxParts, automatic }
+  const abilities = { seekable, maxParts, automatic, surveyed: 'parts' in round ? round.parts : 0 }
   const wished = withDivision(open.spec, plan, used, abilities)
   const reason = wished.division == null ? null : await undividable(open, wished)
   const made =
@@ -281,7 +282,7 @@ async function surveyFile(open: OpenTask, found: FoundByParts | null): Promise<S
 async function canMeasureLater(open: OpenTask): Promise<boolean> {
   const { spec, task, media } = open
   if (spec.loudnessLufs === null || task.kind === 'plan' || task.accepts?.resurveys !== true) return false
-  return seekOrigin(spec, media) !== null && (await isSeekable(open))
+  return (seekOrigin(spec, media) !== null || isSoughtTransport(media)) && (await isSeekable(open))
 }
 
 function withSurvey(media: MediaInfo, survey: VideoSurvey | null): MediaInfo {

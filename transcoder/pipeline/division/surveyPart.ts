@@ -3,7 +3,8 @@
 // Not in charge of: the search (analysis/rate/surveyRates.ts), what follows from all parts (divideSurveyed.ts).
 import type { DeliverPost } from '#contract/task/protocol.ts'
 import { expectAudio } from '../../analysis/expectedBytes.ts'
-import { measureShare } from '../../analysis/loudness/measureShare.ts'
+import { measureShare, RUN_IN_SECONDS } from '../../analysis/loudness/measureShare.ts'
+import { locateShare } from '../../analysis/loudness/stampedShare.ts'
 import { sampleShare } from '../../analysis/rate/surveyRates.ts'
 import { rateSampling, surveyedBytes } from '../../analysis/rate/sampleRates.ts'
 import { sourceBytes } from '../../analysis/rate/sourceBytes.ts'
@@ -14,6 +15,7 @@ import { READ_THROUGH_NEAR_FLAGS } from '../../ffmpeg/inputAllowlist.ts'
 import { cueShare } from '../../plan/division/cueSurvey.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { loudnessShare, surveyedMixes } from '../../plan/division/loudnessSurvey.ts'
+import { isSoughtTransport } from '../../plan/division/soughtTransport.ts'
 import { firstRoundOf } from '../../plan/division/surveyPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { fileStart } from '../../plan/streams/outputTiming.ts'
@@ -123,16 +125,26 @@ async function measure(
     return gains.map((gainDb) => ({ stream, mix, gainDb }))
   })
   const cut = whole.cut ?? null
-  const clock = (fileStart(media) ?? 0) + (cut === null ? 0 : (cut.seekOriginSeconds ?? 0) + cut.startSeconds)
   const end = share.endSeconds ?? whole.durationSeconds ?? Infinity
-  const times = { from: clock + share.startSeconds, until: clock + end }
-  await expectAudio(loopback, { media, ...times }, controller.signal)
   const { cwd, signal, threads } = sampleOptions(open)
-  return measureShare(engine, loopback.url, { spec, media, cut }, share, branches, {
+  const options = {
     cwd,
     signal,
     threads,
-    flags: READ_THROUGH_NEAR_FLAGS,
-    onSeconds: (seconds) => onProgress(Math.min(1, seconds / Math.max(1, end - share.startSeconds))),
-  })
+    onSeconds: (seconds: number) => onProgress(Math.min(1, seconds / Math.max(1, end - share.startSeconds))),
+  }
+  const source = { spec, media, cut }
+  if (isSoughtTransport(media)) {
+    const reading = { runInSeconds: RUN_IN_SECONDS, streams: branches.map(({ stream }) => stream) }
+    const stretch = await locateShare(loopback, source, share, reading, signal)
+    if (stretch === null) return branches.map(() => null)
+    const of = { ...options, stamped: stretch.share }
+    const levels = await measureShare(engine, loopback.url, source, share, branches, of)
+    return stretch.isWhole() ? levels : branches.map(() => null)
+  }
+  const clock = (fileStart(media) ?? 0) + (cut === null ? 0 : (cut.seekOriginSeconds ?? 0) + cut.startSeconds)
+  const times = { from: clock + share.startSeconds, until: clock + end }
+  await expectAudio(loopback, { media, ...times }, controller.signal)
+  const flags = READ_THROUGH_NEAR_FLAGS
+  return measureShare(engine, loopback.url, source, share, branches, { ...options, flags })
 }

@@ -18,6 +18,8 @@ export interface DivisionAbilities {
   seekable: boolean
   /** The most parts that the service accepts; null = it divides no jobs. */
   maxParts: number | null
+  /** So many of them surveyed the source; missing = none. */
+  surveyed?: number
   /** What decides for a job that says nothing about chunks; missing = it is not divided. */
   automatic?: AutomaticDivision
 }
@@ -53,7 +55,7 @@ function divideInto(
   spec: JobSpec,
   plan: Plan,
   media: MediaInfo,
-  { seekable, maxParts }: DivisionAbilities,
+  { seekable, maxParts, surveyed = 0 }: DivisionAbilities,
 ): Division {
   const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
   if (reason !== null) return { left_out: reason }
@@ -64,7 +66,7 @@ function divideInto(
   if (seconds === null) return { left_out: 'the source does not state the length of its video' }
   const length = seconds / toNumber(packaging.segmentDuration)
   const most = Math.floor((wanted + ROUNDING_SECONDS) / toNumber(packaging.segmentDuration))
-  const chunks = chunkStarts(packaging, length, Math.max(1, most), (maxParts ?? 0) - OTHER_PARTS)
+  const chunks = chunkStarts(packaging, length, Math.max(1, most), (maxParts ?? 0) - surveyed - OTHER_PARTS)
   if (chunks.length > 1 && !fitsInRecords(packaging, plan.durationSeconds, longestChunkSeconds({ chunks }, packaging)))
     return {
       left_out: 'the list of its segments would be too long: longer segments or fewer renditions make it shorter',
