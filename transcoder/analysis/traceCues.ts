@@ -55,5 +55,7 @@ export async function traceCues(
   if (read.last === size - 1) for (const packet of packets.end()) take(packet)
   else if (next === null) return null
   const events = tracer.end()
-  return events === null ? null : { first: begin ?? next, next, before: before ?? cues.known, after: cues.known, events }
+  return events === null
+    ? null
+    : { first: begin ?? next, next, before: before ?? cues.known, after: cues.known, events }
 }

@@ -61,9 +61,7 @@ function decodeEvent(event: EncodedEvent): CueEvent {
     return { kind: 'cue', packet }
   }
   if (!Array.isArray(event)) return { kind: 'stream', ...event }
-  return event.length === 1
-    ? { kind: 'clock', ticks: event[0] }
-    : { kind: 'frame', pts: event[0], dts: event[1] }
+  return event.length === 1 ? { kind: 'clock', ticks: event[0] } : { kind: 'frame', pts: event[0], dts: event[1] }
 }
 
 function contentBytes(packet: Uint8Array): number {

@@ -37,8 +37,7 @@ export async function runSteps(
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
   if (task.assemble !== undefined) return assembleOrMake(attempt, task, surroundings, task.assemble)
-  if (task.surveyed !== undefined)
-    return divideOrMake(attempt, task, surroundings, task.surveyed.parts)
+  if (task.surveyed !== undefined) return divideOrMake(attempt, task, surroundings, task.surveyed.parts)
   if (task.part !== undefined)
     return { kind: 'deliver', post: await makePart(attempt, task, surroundings, task.part.index) }
   const open = await openTask(attempt, task, surroundings)

@@ -64,17 +64,23 @@ export async function locateShare(
   const read = (first: number, count: number) => loopback.readRange(first, count, signal)
   const search = TransportSearch.of(read, size, media)
   if (search === null) return null
-  const begin = outputStartSeconds(spec, media) + (cut?.startSeconds ?? 0)
-  const end = endSeconds === null ? (cut?.endSeconds == null ? null : begin - cut.startSeconds + cut.endSeconds) : begin + endSeconds
+  const output = outputStartSeconds(spec, media)
+  const begin = output + (cut?.startSeconds ?? 0)
+  const cutEnd = cut?.endSeconds == null ? null : output + cut.endSeconds
+  const end = endSeconds === null ? cutEnd : begin + endSeconds
   const isFirst = startSeconds === 0 && cut === null
   const share: StampedShare = {
     fromSeconds: null,
     // Without a cut, audio before the first frame counts.
-    beginSeconds: isFirst ? Math.min(begin, ...used.flatMap(({ startSeconds: from }) => from ?? [])) : begin + startSeconds,
+    beginSeconds: isFirst
+      ? Math.min(begin, ...used.flatMap(({ startSeconds: from }) => from ?? []))
+      : begin + startSeconds,
     endSeconds: end,
   }
   loopback.expect(new ExpectedBytes([]))
-  const place = isFirst ? { offset: 0, seconds: null } : await placeOf(search, read, pids, share.beginSeconds - runInSeconds)
+  const place = isFirst
+    ? { offset: 0, seconds: null }
+    : await placeOf(search, read, pids, share.beginSeconds - runInSeconds)
   if (place === null) return null
   const last = end === null ? size - 1 : (await search.placeBefore(end + RUN_OUT_SECONDS)).offset
   const first = Math.max(0, place.offset - SEARCH_SPREAD_BYTES)

@@ -78,8 +78,7 @@ export async function divideSurveyed(
   const mixes = surveyedMixes(plan)
   const planned = await surveyAndPlan(open, {
     parts,
-    withLoudness:
-      isMeasured && loudness !== null ? (media) => withReadings(media, mixes, loudness.readings) : null,
+    withLoudness: isMeasured && loudness !== null ? (media) => withReadings(media, mixes, loudness.readings) : null,
   })
   if (planned.plan.division == null) return { kind: 'undivided', open, made: planned }
   const { cues: asked, ...others } = surveyed

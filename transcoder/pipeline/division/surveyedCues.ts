@@ -25,6 +25,7 @@ export function cuesOfRecords(
 export async function cuesOfRest(open: OpenTask, { division }: Plan): Promise<AttemptCues> {
   const { cues } = division?.survey ?? {}
   if (cues?.known !== true) return AttemptCues.ofSource(open)
-  const records = await fetchRecords(open.attempt, cues.parts)
-  return cuesOfRecords(open, records.map((record) => decodeSurveyRecord(record))) ?? AttemptCues.ofSource(open)
+  const stored = await fetchRecords(open.attempt, cues.parts)
+  const records = stored.map((record) => decodeSurveyRecord(record))
+  return cuesOfRecords(open, records) ?? AttemptCues.ofSource(open)
 }

@@ -54,10 +54,13 @@ function broadcast(change: (stream: Stream, frame: number) => number | null = ()
       stream.section(0, pat([[1, PMT]])).section(PMT, map(1, VIDEO, [CUES, MORE_CUES]))
     }
     const at = shown + 3 * S
-    const cue = frame % 35 === 20 ? (frame - 20) / 35 : null
-    switch (cue === null ? null : cue % 8) {
+    const cue = frame % 35 === 20 ? ((frame - 20) / 35) % 8 : -1
+    switch (cue) {
       case 0:
-        stream.section(CUES, spliceInsert({ eventId: 7, out: true, pts: at % 2 ** 33, breakTicks: S, autoReturn: true }))
+        stream.section(
+          CUES,
+          spliceInsert({ eventId: 7, out: true, pts: at % 2 ** 33, breakTicks: S, autoReturn: true }),
+        )
         break
       case 1: {
         mark('long')
@@ -182,7 +185,11 @@ function quiet(lead: number, jump = 0): Uint8Array[] {
   for (let frame = 0; frame < 600; frame += 1) {
     if (frame % 140 === 133) stream.section(CUES, spliceInsert({ eventId: frame, out: true, pts: null }))
     if (frame % 140 === 137) stream.section(CUES, timeSignal(frame * 18_000))
-    stream.picture(VIDEO, ORIGIN + frame * 18_000 + (frame < 300 ? 0 : jump), frame % 7 === 0 && frame !== 301 ? lead : null)
+    stream.picture(
+      VIDEO,
+      ORIGIN + frame * 18_000 + (frame < 300 ? 0 : jump),
+      frame % 7 === 0 && frame !== 301 ? lead : null,
+    )
   }
   return stream.packets
 }
@@ -216,13 +223,10 @@ describe('bytes between packets', () => {
     Buffer.alloc(77, 0x12),
     bytes.subarray(marks.immediate * PACKET),
   ])
-  test.each([-1, 0, 1, 187, 188, 500, 1000, 1077, 1078, 1300])(
-    'junk, %i bytes behind its beginning',
-    async (more) => {
-      const found = await traced(broken, [marks.immediate * PACKET + more])
-      expect(plain(found)).toEqual(plain(await oneReading(broken)))
-    },
-  )
+  test.each([-1, 0, 1, 187, 188, 500, 1000, 1077, 1078, 1300])('junk, %i bytes behind its beginning', async (more) => {
+    const found = await traced(broken, [marks.immediate * PACKET + more])
+    expect(plain(found)).toEqual(plain(await oneReading(broken)))
+  })
 })
 
 describe('nothing is said where one reading might find something else', () => {
@@ -250,8 +254,7 @@ describe('nothing is said where one reading might find something else', () => {
     const { packets: jumping } = broadcast((_stream, frame) => (frame === mid ? 100 * S : 0))
     const frames = jumping.flatMap((packet, index) => (packet[1] === 0x41 && packet[2] === 0 ? [index] : []))
     const other = Buffer.concat(jumping)
-    for (const frame of frames.slice(mid - 10, mid + 60))
-      expect(await traced(other, [frame * PACKET])).toBeUndefined()
+    for (const frame of frames.slice(mid - 10, mid + 60)) expect(await traced(other, [frame * PACKET])).toBeUndefined()
   })
   test('a stretch is missing', async () => {
     const { source } = sourceOf(bytes)
@@ -259,8 +262,7 @@ describe('nothing is said where one reading might find something else', () => {
     const [third, end] = [Math.floor(bytes.length / 3), bytes.length - 1]
     const [one, two, three] = [await of(0, third - 1), await of(third, 2 * third - 1), await of(2 * third, end)]
     expect(joinTraces([one, two, three], about)).not.toBeNull()
-    for (const some of [[one, three], [one, two], [one, three, two], []])
-      expect(joinTraces(some, about)).toBeNull()
+    for (const some of [[one, three], [one, two], [one, three, two], []]) expect(joinTraces(some, about)).toBeNull()
   })
 })
 

@@ -5,12 +5,7 @@ import { CueScan } from '../../../../../transcoder/formats/scte35/cueScan.ts'
 import { transportRates, tempDirectory } from '../../../../support/media/media.ts'
 import { cueAtSeconds, firstPts, scanCues, readCues, insertCues } from '../../../../support/mpegts/cueClips.ts'
 import { map, pat, Stream } from '../../../../support/mpegts/packetStream.ts'
-import {
-  segmentation,
-  spliceInsert,
-  spliceSection,
-  timeSignal,
-} from '../../../../support/mpegts/spliceSections.ts'
+import { segmentation, spliceInsert, spliceSection, timeSignal } from '../../../../support/mpegts/spliceSections.ts'
 import { writeFile } from 'node:fs/promises'
 
 const S = 90_000
