@@ -91,7 +91,7 @@ async function runSurvey(
   beforePlan?: () => void,
 ): Promise<number> {
   let [rounds, made] = [0, 0]
-  for (; taskApi.divided?.survey === true; rounds += 1) {
+  for (; taskApi.divided?.survey === true && taskApi.finished === null; rounds += 1) {
     const { parts } = taskApi.divided
     const surveyed = { ...task, plan: taskApi.storedPlan }
     const round = Array.from({ length: parts - made }, (_, index) => made + index)
