@@ -66,6 +66,12 @@ test('a long stream: the plan of one reading, of which each part reads its share
       await runTask(runRequest(taskApi), fixture.context())
       if (resurveys) {
         expect(taskApi.divided).toEqual({ parts: 4, survey: true })
+        const { division, warnings, cues } = taskApi.storedPlan as Plan
+        expect(division!.survey).toEqual({ parts: 8, factors: [], loudness: { parts: 4 }, cues: { parts: 4 } })
+        expect([cues!.pid, warnings.map(({ code }) => code)]).toEqual([600, expect.not.arrayContaining(['no_cues'])])
+        expect(taskApi.sources.at(-1)!.source.cues).toEqual({ pids: [600], splice_points: 0 })
+        // 500 frames, at one a second; and a few looks at its time stamps.
+        expect(requestedBytes(taskApi) / source.bytes.length).toBeLessThan(0.6)
         const surveyed = { ...task, plan: taskApi.storedPlan }
         for (let part = 0; part < 4; part += 1) {
           taskApi.inputRanges.length = 0

@@ -4,16 +4,7 @@
 import { expect, test } from 'vitest'
 import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
 import { inChunks, runDividedJob } from '../../../support/transcoder/dividedJob.ts'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { runRequest } from '../../../support/transcoder/attemptFixture.ts'
-import {
-  cueSurvey,
-  cueTask,
-  forgetCues,
-  makeLongStream,
-  makeSurveyedCues,
-  requestedBytes,
-} from '../../../support/transcoder/surveyedCues.ts'
+import { cueSurvey, cueTask, forgetCues, makeSurveyedCues } from '../../../support/transcoder/surveyedCues.ts'
 import { storedObjects } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
@@ -70,26 +61,6 @@ test('where a splice point leaves no place for a second chunk, the attempt behin
   expect(taskApi.finished!.warnings.map(({ code }) => code)).toContain('not_divided')
   const objects = storedObjects(taskApi)
   expect(objects.get('out/video_0/playlist.m3u8')!.toString()).toMatch(/EXTINF:2\.08/)
-})
-
-test('the first attempt at a long stream reads little of it, and parts look for its cues and measure its audio', async () => {
-  taskApi.source = { bytes: await makeLongStream(fixture) }
-  const accepts = { source: true, preview: false, log: true, parts: 400, surveys: true, resurveys: true }
-  const task = { ...cueTask({ loudness_lufs: -20, max_chunk_seconds: 600 }), accepts }
-  task.config.videoProfiles = task.config.videoProfiles.map(
-    (profile) => ({ ...profile, video_bitrate_mode: 'qvbr' }) as never,
-  )
-  taskApi.task = task
-  taskApi.inputRanges.length = 0
-  await runTask(runRequest(taskApi), fixture.context())
-  expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
-  expect(taskApi.divided).toEqual({ parts: 4, survey: true })
-  const { division, warnings, cues } = taskApi.storedPlan as Plan
-  expect(division!.survey).toEqual({ parts: 8, factors: [], loudness: { parts: 4 }, cues: { parts: 4 } })
-  expect(cues).toMatchObject({ pid: 600 })
-  expect(warnings.map(({ code }) => code)).not.toContain('no_cues')
-  expect(taskApi.sources.at(-1)!.source.cues).toEqual({ pids: [600], splice_points: 0 })
-  expect(requestedBytes(taskApi) / taskApi.source.bytes.length).toBeLessThan(0.6)
 })
 
 test('what the parts do not find together, one reading finds', async () => {
