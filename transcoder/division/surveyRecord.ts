@@ -26,6 +26,8 @@ const surveyRecordSchema = z.object({
   sourceBytes: z.nullable(z.array(amount)),
   /** Of each mix of the plan, or of each gain that is tried; null = it could not be measured. Missing = none was asked for. */
   loudness: z.optional(z.array(z.nullable(levels))),
+  /** Of the part's share of the source (cueRecord.ts); null = only one reading finds its cues. Missing = none were asked for. */
+  cues: z.optional(z.nullable(z.string())),
 })
 export type SurveyRecord = z.infer<typeof surveyRecordSchema>
 
@@ -37,16 +39,19 @@ export interface AskedSurvey {
   levels: number | null
 }
 
-/** Throws internal. */
-export function decodeSurveyRecord(record: unknown, { targets, levels: asked }: AskedSurvey): SurveyRecord {
+/** `asked`: missing = the caller knows. Throws internal. */
+export function decodeSurveyRecord(record: unknown, asked?: AskedSurvey): SurveyRecord {
   const parsed = surveyRecordSchema.safeParse(record)
   if (!parsed.success) throw new TaskError('internal', 'The record of a part that surveyed the source cannot be read.')
-  const { samples, loudness = [] } = parsed.data
+  if (asked !== undefined) requireAsked(parsed.data, asked)
+  return parsed.data
+}
+
+function requireAsked({ samples, loudness = [] }: SurveyRecord, { targets, levels: asked }: AskedSurvey): void {
   const hasOther = ({ factors, bits }: { factors: number[]; bits: number[] }) =>
     factors.length !== targets || bits.length !== targets
   if ((targets === 0 && samples.length > 0) || samples.some(hasOther))
     throw new TaskError('internal', `The samples of a part are not those of ${targets} renditions.`)
   if (asked !== null && loudness.length !== asked)
     throw new TaskError('internal', `A part measured the loudness ${loudness.length} times instead of ${asked}.`)
-  return parsed.data
 }

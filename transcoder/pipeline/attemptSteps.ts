@@ -37,8 +37,7 @@ export async function runSteps(
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
   if (task.assemble !== undefined) return assembleOrMake(attempt, task, surroundings, task.assemble)
-  if (task.surveyed !== undefined)
-    return { kind: 'divide', post: await divideSurveyed(attempt, task, surroundings, task.surveyed.parts) }
+  if (task.surveyed !== undefined) return divideOrMake(attempt, task, surroundings, task.surveyed.parts)
   if (task.part !== undefined)
     return { kind: 'deliver', post: await makePart(attempt, task, surroundings, task.part.index) }
   const open = await openTask(attempt, task, surroundings)
@@ -57,6 +56,19 @@ async function makeAll(
   // The log is sent while the last uploads end.
   void open.surroundings.logSender.send(LOG_MS)
   return transcodeResult(open, transcoded, hasCaptions)
+}
+
+/** With what the survey found, one task may have to make the whole job. */
+async function divideOrMake(
+  attempt: Attempt,
+  task: TaskDescription,
+  surroundings: Surroundings,
+  parts: number,
+): Promise<AttemptResult> {
+  const divided = await divideSurveyed(attempt, task, surroundings, parts)
+  if (divided.kind === 'divided') return { kind: 'divide', post: divided.post }
+  const made = await makeAll(divided.open, divided.made)
+  return { kind: 'finish', post: { ...made, undivided: true } }
 }
 
 /** Chunks that make no stream together are made again by this attempt, as a job that is not divided. */
@@ -79,10 +91,10 @@ async function assembleOrMake(
 }
 
 async function estimate(open: OpenTask): Promise<EstimatePost> {
-  const { attempt, spec, sourceCues, sizeBytes } = open
+  const { attempt, spec, cues, sizeBytes } = open
   const { media, plan, deadline } = await surveyAndPlan(open)
   await requireOutputSpace(attempt, plan)
-  const source = { media, found: sourceCues, sizeBytes }
+  const source = { media, found: await cues.read(), sizeBytes }
   const made = estimateJob(spec, source, plan, attempt.settings, deadline)
   return { estimate: made, warnings: plan.warnings, progress: attempt.progress.snapshot() }
 }

@@ -4,12 +4,8 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Attempt, AttemptOutlook } from '../attempt.ts'
-import { findCues } from '../analysis/findCues.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
-import type { CueFindings } from '../formats/scte35/cueScan.ts'
 import type { LogoImage, MediaInfo } from '../plan/model/mediaInfo.ts'
-import { carriesCues } from '../plan/streams/cuePlan.ts'
-import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import { withoutUnusedVideo } from '../plan/streams/unusedVideo.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
@@ -22,6 +18,7 @@ import { requireCompleteSource } from './encode.ts'
 import type { HeadStart } from './headStart.ts'
 import { JoinedSource } from './join/joinedSource.ts'
 import type { InputsContext } from './join/openInputs.ts'
+import { AttemptCues, type CueSource } from './sourceCues.ts'
 import { specOf } from './taskPlan.ts'
 
 /** What one attempt at a task starts with. */
@@ -51,15 +48,21 @@ export interface OpenTask {
   /** The source as ffprobe reports it, and without a video stream that no output uses. */
   probed: MediaInfo
   media: MediaInfo
-  /** null = the source has none, or the attempt makes a part of the job. */
-  sourceCues: CueFindings | null
+  /** None where the attempt makes a part of the job. */
+  cues: AttemptCues
   logo: LogoImage | null
   /** null = the job draws none, or the attempt makes a part of it: chunks have stored ones (division/drawnSubtitles.ts). */
   bitmaps: DrawnBitmaps | null
   captionFiles: CaptionFile[]
 }
 
-export async function openTask(attempt: Attempt, task: TaskDescription, surroundings: Surroundings): Promise<OpenTask> {
+/** `cuesOf`: where its cues come from; missing = they are looked for in the source. */
+export async function openTask(
+  attempt: Attempt,
+  task: TaskDescription,
+  surroundings: Surroundings,
+  cuesOf?: (source: CueSource) => AttemptCues,
+): Promise<OpenTask> {
   const { taskClient, loopback, engine, workspace, progress, controller } = attempt
   const { headStart, inputs } = surroundings
   progress.setPhase('probing')
@@ -76,7 +79,9 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
       throw error
     }))
   const media = withoutUnusedVideo(spec, probed)
-  const sourceCues = task.part === undefined ? await findSourceCues({ attempt, spec, joined, media }) : null
+  const hasNone = task.part !== undefined || joined !== null
+  const source = { attempt, spec, media }
+  const cues = cuesOf?.(source) ?? (hasNone ? AttemptCues.known(null) : await AttemptCues.open(source, task))
   const logo = spec.logo
     ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
     : null
@@ -92,25 +97,11 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
     began,
     probed,
     media,
-    sourceCues,
+    cues,
     logo,
     bitmaps,
     captionFiles,
   }
-}
-
-/**
- * Read in every attempt that writes cues: the plan contains the frames at which cues splice, not the cues, which may be
- * megabytes.
- */
-export async function findSourceCues({
-  attempt: { loopback, controller },
-  spec,
-  joined,
-  media,
-}: Pick<OpenTask, 'attempt' | 'spec' | 'joined' | 'media'>): Promise<CueFindings | null> {
-  if (joined !== null || !carriesCues(spec)) return null
-  return findCues(loopback, media, outputStartSeconds(spec, media), controller.signal)
 }
 
 /** The source can be read at any position. */

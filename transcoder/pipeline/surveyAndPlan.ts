@@ -16,8 +16,9 @@ import { tooLongForOneAttempt } from '../plan/division/automaticDivision.ts'
 import { checkDeadline, deadlineWarning, type DeadlineCheck } from '../plan/division/deadlineCheck.ts'
 import { encodedSegments } from '../plan/division/encodedSegments.ts'
 import { loudnessSeconds, withExpectedLoudness } from '../plan/division/loudnessSurvey.ts'
+import { isSoughtTransport } from '../plan/division/soughtTransport.ts'
 import { samplingSeconds } from '../plan/division/samplingCost.ts'
-import { surveyParts } from '../plan/division/surveyPlan.ts'
+import { isProvisional, readingSeconds, surveyParts } from '../plan/division/surveyPlan.ts'
 import { withDivision, withoutDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -29,6 +30,7 @@ import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { applyCut, cutSource, seekOrigin } from '../plan/streams/cut.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
+import type { SourceCues } from '../plan/streams/cuePlan.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { withSharedReading } from './division/sharedReading.ts'
 import { writeCaptionCarriers } from './captionTracks.ts'
@@ -46,9 +48,18 @@ export interface Surveyed {
   hasCaptions: boolean
 }
 
-export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
+/** What parts of the job found in the source before it is planned again. */
+export interface FoundByParts {
+  /** So many there are. */
+  parts: number
+  /** null = they could not measure the loudness, or were not asked to. */
+  withLoudness: ((media: MediaInfo) => MediaInfo) | null
+}
+
+/** `found`: missing = nothing was looked for. */
+export async function surveyAndPlan(open: OpenTask, found: FoundByParts | null = null): Promise<Surveyed> {
   const { task, joined, logo, captionFiles } = open
-  if (joined === null) return surveyFile(open)
+  if (joined === null) return surveyFile(open, found)
   const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
   await reportSource(open, planned.media)
   return { ...planned, ...(await divided(open, planned.plan, planned.media)), hasCaptions: false }
@@ -68,8 +79,21 @@ export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan 
 
 type Divided = Pick<Surveyed, 'plan' | 'deadline'>
 
-/** `measuresLater`: the gains of the plan are still to be found; without a survey that does it, it is planned again. */
-async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLater = false): Promise<Divided> {
+/** What parts of the job are still to find for its plan; without a survey that does it, it is planned again. */
+interface Later {
+  loudness: boolean
+  cues: boolean
+}
+
+const NOTHING_LATER: Later = { loudness: false, cues: false }
+
+/** `round`: the survey that may come, or the one that has ended. */
+async function divided(
+  open: OpenTask,
+  plan: Plan,
+  used: MediaInfo,
+  round: Later | FoundByParts = NOTHING_LATER,
+): Promise<Divided> {
   const { accepts, deadline: wish, max_attempt_ms: maxAttemptMs } = open.task
   const maxParts = accepts?.parts ?? null
   const automatic = {
@@ -81,7 +105,7 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLate
   }
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  const abilities = { seekable, maxParts, automatic }
+  const abilities = { seekable, maxParts, automatic, surveyed: 'parts' in round ? round.parts : 0 }
   const wished = withDivision(open.spec, plan, used, abilities)
   const reason = wished.division == null ? null : await undividable(open, wished)
   const made =
@@ -93,7 +117,7 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo, measuresLate
   const source = await open.attempt.loopback.version()
   const withSource = { ...planned, division: { ...planned.division, source } }
   const shared = await withSharedReading(open, withSource, used)
-  return { plan: await withSurveyOrRates(open, shared, used, measuresLater), deadline }
+  return { plan: 'parts' in round ? shared : await withSurveyOrRates(open, shared, used, round), deadline }
 }
 
 /** A job that did not ask for chunks says nothing, unless one attempt may not be enough for it: `risk`. */
@@ -117,21 +141,28 @@ async function undividable({ attempt, task, spec, media }: OpenTask, plan: Plan)
 }
 
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
-async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo, measuresLater: boolean): Promise<Plan> {
+async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo, later: Later): Promise<Plan> {
   const { attempt, task, probed, sizeBytes } = open
   const { engine, settings, controller, loopback, log } = attempt
   const sampling = { url: loopback.url, ...sampleOptions(open) }
   const encoded = encodedSegments(plan)
   const division = plan.division!
-  const measuring = measuresLater ? loudnessSeconds(plan, sizeBytes) : 0
-  const seconds = samplingSeconds(encoded, used, settings.machine.vcpus) + measuring
+  const measuring = later.loudness ? loudnessSeconds(plan, sizeBytes) : 0
+  const seconds =
+    samplingSeconds(encoded, used, settings.machine.vcpus) + measuring + (later.cues ? readingSeconds(sizeBytes) : 0)
   const { accepts } = task
-  const parts =
-    accepts?.surveys === true ? surveyParts(seconds, division, accepts.parts ?? 0, measuresLater ? 2 : 1) : null
-  if (measuresLater && (parts === null || measuring === 0)) return plan
+  const rounds = measuring > 0 ? 2 : 1
+  const parts = accepts?.surveys === true ? surveyParts(seconds, division, accepts.parts ?? 0, rounds) : null
+  const isAsked = measuring > 0 || later.cues
+  if ((later.loudness || later.cues) && (parts === null || !isAsked)) return plan
   const factors = parts === null ? null : await roughFactors(engine, encoded, sampling)
-  if (parts !== null && measuresLater) {
-    const survey = { parts: 2 * parts, factors: factors ?? [], loudness: { parts } }
+  if (parts !== null && isAsked) {
+    const survey = {
+      parts: rounds * parts,
+      factors: factors ?? [],
+      ...(measuring > 0 ? { loudness: { parts } } : {}),
+      ...(later.cues ? { cues: { parts } } : {}),
+    }
     return { ...plan, division: { ...division, survey } }
   }
   if (parts !== null)
@@ -158,15 +189,12 @@ export function sampleOptions({ attempt, spec, media, captionFiles }: OpenTask):
   }
 }
 
-export function reportSource(
-  { attempt, task, spec, sourceCues, sizeBytes }: OpenTask,
-  media: MediaInfo,
-): Promise<void> {
-  return postSource(attempt, task, (): SourceReport => sourceReport(spec, { media, found: sourceCues, sizeBytes }))
+export function reportSource({ attempt, task, spec, cues, sizeBytes }: OpenTask, media: MediaInfo): Promise<void> {
+  return postSource(attempt, task, (): SourceReport => sourceReport(spec, { media, found: cues.sofar, sizeBytes }))
 }
 
-async function surveyFile(open: OpenTask): Promise<Surveyed> {
-  const { attempt, task, surroundings, spec, probed, media, sourceCues, logo, bitmaps, captionFiles } = open
+async function surveyFile(open: OpenTask, found: FoundByParts | null): Promise<Surveyed> {
+  const { attempt, task, surroundings, spec, probed, media, logo, bitmaps, captionFiles } = open
   const { loopback, engine, settings, workspace, controller } = attempt
   const { headStart, sideTasks } = surroundings
   const earlyVideo = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
@@ -206,14 +234,12 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   const whole = withScan(inspected, framed)
   if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(open, whole)))
   const drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
-  const cues = cutCues(sourceCues, framed.cut)
   const bitmapTrack = (await bitmaps?.measure(spec, framed)) ?? null
-  const planWith = (measured: MediaInfo): Plan =>
+  const planWith = (measured: MediaInfo, cues: SourceCues | null): Plan =>
     planJob(spec, measured, engine.features, cues, logo, captionFiles, drawn, bitmapTrack)
-  const later = (await canMeasureLater(open)) ? withExpectedLoudness(spec, framed) : null
-  const surveyedLater = later && (await divided(open, planWith(later), later, true))
-  const isLater = surveyedLater?.plan.division?.survey?.loudness !== undefined
-  const made = isLater ? surveyedLater : await measuredPlan()
+  let measuring: Promise<MediaInfo> | null = null
+  const later = found === null ? await plannedLater() : null
+  const made = later ?? (await measuredPlan())
   await reported
   return {
     media: whole,
@@ -222,10 +248,34 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
     hasCaptions: inspected.video?.closedCaptions === true,
   }
 
+  /** null = this attempt has to find out everything by itself. */
+  async function plannedLater(): Promise<Divided | null> {
+    const asked: Later = { loudness: await canMeasureLater(open), cues: open.cues.expected !== null }
+    if (!asked.loudness && !asked.cues) return null
+    const expected = asked.loudness ? withExpectedLoudness(spec, framed) : await measured()
+    const cues = open.cues.expected ?? (await cutSourceCues())
+    const planned = await divided(open, planWith(expected, cues), expected, asked)
+    return planned.plan.division != null && isProvisional(planned.plan.division) ? planned : null
+  }
+
   async function measuredPlan(): Promise<Divided> {
-    const measured = await measureLoudness(engine, loopback.url, { spec, media: framed }, options)
-    requireCompleteSource(attempt)
-    return divided(open, planWith(measured), measured)
+    const isKnown = open.cues.expected === null
+    const cues = await cutSourceCues()
+    if (!isKnown) void sideTasks.run(() => reported.then(() => reportSource(open, whole)))
+    const known = found?.withLoudness?.(framed) ?? (await measured())
+    return divided(open, planWith(known, cues), known, found ?? undefined)
+  }
+
+  async function cutSourceCues(): Promise<SourceCues | null> {
+    return cutCues(await open.cues.read(), framed.cut)
+  }
+
+  function measured(): Promise<MediaInfo> {
+    measuring ??= measureLoudness(engine, loopback.url, { spec, media: framed }, options).then((of) => {
+      requireCompleteSource(attempt)
+      return of
+    })
+    return measuring
   }
 }
 
@@ -233,7 +283,7 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
 async function canMeasureLater(open: OpenTask): Promise<boolean> {
   const { spec, task, media } = open
   if (spec.loudnessLufs === null || task.kind === 'plan' || task.accepts?.resurveys !== true) return false
-  return seekOrigin(spec, media) !== null && (await isSeekable(open))
+  return (seekOrigin(spec, media) !== null || isSoughtTransport(media)) && (await isSeekable(open))
 }
 
 function withSurvey(media: MediaInfo, survey: VideoSurvey | null): MediaInfo {

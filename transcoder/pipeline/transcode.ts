@@ -79,7 +79,7 @@ export async function transcode(
   { plan: followed, drawn }: FollowedPlan,
   { reading, ...ofPart }: TranscodeOptions = {},
 ): Promise<Transcoded> {
-  const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, sourceCues, bitmaps, captionFiles } = open
+  const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, bitmaps, captionFiles } = open
   const { loopback, settings, workspace, progress, log, controller } = attempt
   await requireOutputSpace(attempt, followed)
   const seekable = await isSeekable(open)
@@ -87,7 +87,7 @@ export async function transcode(
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
   const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
-  const cues = joined?.cues(plan) ?? cutCues(sourceCues, plan.cut)?.cues ?? []
+  const cues = joined?.cues(plan) ?? cutCues(await open.cues.read(), plan.cut)?.cues ?? []
   const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
   const limits = timeLimits(plan, known, {
     vcpus: settings.machine.vcpus,

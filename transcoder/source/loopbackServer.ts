@@ -138,9 +138,9 @@ export class LoopbackServer {
     return this.#reader.isWaiting
   }
 
-  /** The whole source, for use in this process. */
-  read(signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.#readAll(signal)
+  /** The whole source, or a range of one that has ranges, for use in this process. */
+  read(signal: AbortSignal, range: ByteRange | null = null): AsyncIterable<Uint8Array> {
+    return range === null ? this.#readAll(signal) : this.#reader.read(range, signal)
   }
 
   /** A few bytes of the source; fewer at its end, and none from the middle of a source without ranges. */

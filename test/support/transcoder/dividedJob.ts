@@ -28,6 +28,8 @@ interface Division {
   /** The version of the source that the plan was made for. */
   source?: SourceVersion
   beforeSurvey?: () => void
+  /** Before the attempt that reads what a round of the survey found. */
+  beforePlan?: () => void
   beforeAssembly?: () => void
 }
 
@@ -42,7 +44,7 @@ export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, survey, sharedReading, parts: wanted, build, source, beforeSurvey, beforeAssembly }: Division,
+  { chunks, survey, sharedReading, parts: wanted, build, source, beforeSurvey, beforePlan, beforeAssembly }: Division,
 ): Promise<void> {
   const accepts = {
     source: true,
@@ -65,7 +67,7 @@ export async function runDividedJob(
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())
   beforeSurvey?.()
-  const rounds = survey === undefined ? 0 : await runSurvey(fixture, taskApi, task)
+  const rounds = survey === undefined ? 0 : await runSurvey(fixture, taskApi, { ...task, accepts }, beforePlan)
   const stored = taskApi.storedPlan as Plan
   const plan: Plan = {
     ...stored,
@@ -82,14 +84,20 @@ export async function runDividedJob(
 }
 
 /** The parts of the survey, and the attempts behind them, of which the last one divides the job: how many those are. */
-async function runSurvey(fixture: AttemptFixture, taskApi: FakeTaskApi, task: TaskDescription): Promise<number> {
+async function runSurvey(
+  fixture: AttemptFixture,
+  taskApi: FakeTaskApi,
+  task: TaskDescription,
+  beforePlan?: () => void,
+): Promise<number> {
   let [rounds, made] = [0, 0]
-  for (; taskApi.divided?.survey === true; rounds += 1) {
+  for (; taskApi.divided?.survey === true && taskApi.finished === null; rounds += 1) {
     const { parts } = taskApi.divided
     const surveyed = { ...task, plan: taskApi.storedPlan }
     const round = Array.from({ length: parts - made }, (_, index) => made + index)
     await makeParts(taskApi, surveyed, round, () => fixture.context())
     made = parts
+    beforePlan?.()
     taskApi.task = { ...surveyed, attempt: 2 + rounds, surveyed: { parts } }
     await runTask(runRequest(taskApi, 2 + rounds), fixture.context())
   }

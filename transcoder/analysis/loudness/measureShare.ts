@@ -3,12 +3,14 @@
 // whole source (analysis/measureLoudness.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { runFfmpeg, type FfmpegPrograms } from '../../ffmpeg/run.ts'
-import { readCut } from '../../plan/argv/cutArgs.ts'
+import { stampedClock } from '../../plan/argv/chunkArgs.ts'
+import { readCut, type CutReading } from '../../plan/argv/cutArgs.ts'
 import { countLevels, type LoudnessLevels } from '../../plan/audio/loudnessLevels.ts'
 import type { LoudnessShare } from '../../plan/division/loudnessSurvey.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { CutPlan } from '../../plan/model/sourceReadingPlan.ts'
 import { audioSpecifier, usedPids } from '../../plan/streams/programSelection.ts'
+import type { StampedShare } from './stampedShare.ts'
 import { ebur128Args, loudnessInput, parseEbur128, readBlockLevel, type MeasuredBranch } from './ebur128.ts'
 
 interface Options {
@@ -17,6 +19,8 @@ interface Options {
   threads: number
   /** Further options of the input. */
   flags?: readonly string[]
+  /** Where the stretch is in a transport stream; missing = the index of the source says it. */
+  stamped?: StampedShare
   onSeconds: (measured: number) => void
 }
 
@@ -25,7 +29,7 @@ const BLOCKS_PER_SECOND = 10
  * Before a stretch: a block looks back for 0.4 s, and its filter and the limiter have settled by then. The audio is faded
  * in, because a peak meter sees more in an edge than there is.
  */
-const RUN_IN_SECONDS = 1
+export const RUN_IN_SECONDS = 1
 const FADE_IN = 'afade=t=in:d=0.25'
 
 /** For each branch, in order; null = it could not be measured. `cut`: that of the job. */
@@ -33,24 +37,12 @@ export async function measureShare(
   engine: FfmpegPrograms,
   url: string,
   { cut, ...source }: { spec: JobSpec; media: MediaInfo; cut: CutPlan | null },
-  { startSeconds, endSeconds }: LoudnessShare,
+  share: LoudnessShare,
   branches: readonly MeasuredBranch[],
-  { threads, onSeconds, flags = [], ...run }: Options,
+  { threads, onSeconds, flags = [], stamped, ...run }: Options,
 ): Promise<(LoudnessLevels | null)[]> {
-  const runIn = Math.min(RUN_IN_SECONDS, startSeconds)
-  const whole: CutPlan = cut ?? { startSeconds: 0, endSeconds: null, frames: null, seekOriginSeconds: 0 }
-  const part = readCut(
-    {
-      cut: {
-        ...whole,
-        frames: null,
-        movesClock: false,
-        startSeconds: whole.startSeconds + startSeconds - runIn,
-        endSeconds: endSeconds === null ? whole.endSeconds : whole.startSeconds + endSeconds,
-      },
-    },
-    true,
-  )
+  const runIn = Math.min(RUN_IN_SECONDS, share.startSeconds)
+  const part = stamped === undefined ? indexedPart(cut, share, runIn) : stampedPart(stamped, runIn)
   const streams = branches.map(({ stream }) => stream)
   const args = ebur128Args({ input: [...flags, ...loudnessInput(url, source, streams, part)], part }, branches, {
     pad: (stream) => audioSpecifier(usedPids(source.media), stream),
@@ -75,4 +67,34 @@ export async function measureShare(
     const peak = parseEbur128(result.stderr, `m${index}`)?.truePeakDb ?? null
     return countLevels(momentary.slice(runIn * BLOCKS_PER_SECOND), peak)
   })
+}
+
+function indexedPart(cut: CutPlan | null, { startSeconds, endSeconds }: LoudnessShare, runIn: number): CutReading {
+  const whole: CutPlan = cut ?? { startSeconds: 0, endSeconds: null, frames: null, seekOriginSeconds: 0 }
+  return readCut(
+    {
+      cut: {
+        ...whole,
+        frames: null,
+        movesClock: false,
+        startSeconds: whole.startSeconds + startSeconds - runIn,
+        endSeconds: endSeconds === null ? whole.endSeconds : whole.startSeconds + endSeconds,
+      },
+    },
+    true,
+  )
+}
+
+/** ffmpeg's clock is 0 where the run-in begins: audio before is left out (panFilter). */
+function stampedPart({ fromSeconds, beginSeconds, endSeconds }: StampedShare, runIn: number): CutReading {
+  const originSeconds = beginSeconds - runIn
+  return {
+    seek: stampedClock(fromSeconds, originSeconds),
+    cut: {
+      startSeconds: 0,
+      endSeconds: endSeconds === null ? null : endSeconds - originSeconds,
+      frames: null,
+      seekOriginSeconds: null,
+    },
+  }
 }

@@ -49,7 +49,20 @@ export class PacketReader {
   #buffered: Uint8Array = new Uint8Array(0)
   #stride: number | null = null
   /** Bytes between two packets that have not yet arrived (strides of 192 and 204). */
-  #gap = 0;
+  #gap = 0
+  /** Of the first buffered byte. */
+  #start = 0
+  #position = 0
+
+  /** Bytes of the stream before the packet that was returned last. */
+  get position(): number {
+    return this.#position
+  }
+
+  /** Bytes from one packet to the next; null = none was found. */
+  get stride(): number | null {
+    return this.#stride
+  }
 
   *push(chunk: Uint8Array): Generator<Uint8Array> {
     const bytes = this.#buffered.length === 0 ? chunk : join(this.#buffered, chunk)
@@ -57,6 +70,7 @@ export class PacketReader {
     while (at < bytes.length) {
       if (this.#stride !== null && bytes[at] === SYNC_BYTE) {
         if (at + PACKET_BYTES > bytes.length) break
+        this.#position = this.#start + at
         yield bytes.subarray(at, at + PACKET_BYTES)
         at += this.#stride
         continue
@@ -67,6 +81,7 @@ export class PacketReader {
       if (found === null) break
     }
     this.#gap = Math.max(0, at - bytes.length)
+    this.#start += Math.min(at, bytes.length)
     this.#buffered = Uint8Array.from(bytes.subarray(at))
   }
 
@@ -77,6 +92,7 @@ export class PacketReader {
       let at = Math.max(0, buffered.indexOf(SYNC_BYTE));
       buffered[at] === SYNC_BYTE && at + PACKET_BYTES <= buffered.length;
     ) {
+      this.#position = this.#start + at
       yield buffered.subarray(at, at + PACKET_BYTES)
       at += this.#stride ?? PACKET_BYTES
     }

@@ -26,12 +26,13 @@ import { forEngine } from '../../plan/planEngine.ts'
 import { probePart } from '../attemptReports.ts'
 import { ExpectedBytes } from '../../source/expectedBytes.ts'
 import { lateWarnings } from '../multiplexOutput.ts'
-import { findSourceCues, openTask, type OpenTask, type Surroundings } from '../openTask.ts'
+import { openTask, type OpenTask, type Surroundings } from '../openTask.ts'
 import { LOG_MS } from '../reportFailure.ts'
 import { dividedPlan, requirePlannedBuild, requirePlannedSource } from '../taskPlan.ts'
 import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
 import { drawnInChunk } from './drawnSubtitles.ts'
+import { cuesOfRest } from './surveyedCues.ts'
 import { makeSurveyPart } from './surveyPart.ts'
 import { lastVideo, requireUsableVideo } from './lastVideo.ts'
 import { leaveBytes } from './sharedReading.ts'
@@ -73,11 +74,11 @@ async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Pro
   const { attempt, surroundings } = open
   // One that was refused is reason enough to make nothing.
   if (part.kind === 'rest') await requireUsableVideo(attempt, whole)
-  const sourceCues = part.kind === 'rest' ? await findSourceCues(open) : null
+  const cues = part.kind === 'rest' ? await cuesOfRest(open, whole) : open.cues
   const { drawn, bitmaps } = part.kind === 'chunk' ? await drawnInChunk(open, whole) : { drawn: null, bitmaps: null }
   const reading = part.kind === 'chunk' && isSoughtTransport(open.media) ? new ChunkReading(open.media, whole) : null
   const transcoded = await transcode(
-    { ...open, sourceCues, bitmaps },
+    { ...open, cues, bitmaps },
     { plan: planOfPart(whole, part), drawn },
     {
       whole: part.kind === 'chunk' ? encodedSegments(whole) : whole,

@@ -1,44 +1,85 @@
-// In charge of: an attempt at a part that surveys the source of a divided job: its share of the rate samples and of the
-// audio whose loudness is measured.
+// In charge of: an attempt at a part that surveys the source of a divided job: its share of the rate samples, of the audio
+// whose loudness is measured, and of the bytes in which cues are found.
 // Not in charge of: the search (analysis/rate/surveyRates.ts), what follows from all parts (divideSurveyed.ts).
 import type { DeliverPost } from '#contract/task/protocol.ts'
 import { expectAudio } from '../../analysis/expectedBytes.ts'
-import { measureShare } from '../../analysis/loudness/measureShare.ts'
+import { measureShare, RUN_IN_SECONDS } from '../../analysis/loudness/measureShare.ts'
+import { locateShare } from '../../analysis/loudness/stampedShare.ts'
 import { sampleShare } from '../../analysis/rate/surveyRates.ts'
 import { rateSampling, surveyedBytes } from '../../analysis/rate/sampleRates.ts'
 import { sourceBytes } from '../../analysis/rate/sourceBytes.ts'
+import { traceCues } from '../../analysis/traceCues.ts'
+import { encodeTrace } from '../../division/cueRecord.ts'
 import type { SurveyRecord } from '../../division/surveyRecord.ts'
 import { READ_THROUGH_NEAR_FLAGS } from '../../ffmpeg/inputAllowlist.ts'
+import { cueShare } from '../../plan/division/cueSurvey.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { loudnessShare, surveyedMixes } from '../../plan/division/loudnessSurvey.ts'
+import { isSoughtTransport } from '../../plan/division/soughtTransport.ts'
 import { firstRoundOf } from '../../plan/division/surveyPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { fileStart } from '../../plan/streams/outputTiming.ts'
 import type { OpenTask } from '../openTask.ts'
+import { programOf } from '../sourceCues.ts'
 import { sampleOptions } from '../surveyAndPlan.ts'
 
-/** Of the progress of a part that does both: samples are encoded. */
-const SAMPLING_SHARE = 0.75
+/** Shares of the progress of a part that does them all: samples are encoded, audio is decoded. */
+const WEIGHTS = { samples: 6, loudness: 2, cues: 1 }
+type Work = keyof typeof WEIGHTS
 
 /** `whole`: the plan of the job, with a survey. */
 export async function makeSurveyPart(open: OpenTask, whole: Plan, part: number): Promise<DeliverPost> {
   const { progress, controller } = open.attempt
   progress.setPhase('analyzing')
-  const { factors, loudness } = whole.division!.survey!
-  const isFirstRound = part < firstRoundOf(whole.division!.survey!)
-  const samples = isFirstRound && factors.length > 0
-  const sampled = loudness === undefined ? 1 : samples ? SAMPLING_SHARE : 0
-  const report = (fraction: number) => progress.onEncoderProgress({ fraction, speed: null })
+  const survey = whole.division!.survey!
+  const isFirstRound = part < firstRoundOf(survey)
+  const asked = {
+    samples: isFirstRound && survey.factors.length > 0,
+    loudness: survey.loudness !== undefined,
+    cues: isFirstRound && survey.cues !== undefined,
+  }
+  const report = reporter(asked, (fraction) => progress.onEncoderProgress({ fraction, speed: null }))
+  const samples = asked.samples ? await sampleRates(open, whole, part, report.samples) : NO_SAMPLES
   const record: SurveyRecord = {
     kind: 'survey',
-    ...(samples ? await sampleRates(open, whole, part, (share) => report(share * sampled)) : NO_SAMPLES),
-    ...(loudness === undefined
-      ? {}
-      : { loudness: await measure(open, whole, part, (share) => report(sampled + share * (1 - sampled))) }),
+    ...samples,
+    ...(asked.loudness ? { loudness: await measure(open, whole, part, report.loudness) } : {}),
+    ...(asked.cues ? { cues: await findCues(open, whole, part, report.cues) } : {}),
   }
   controller.signal.throwIfAborted()
   progress.onEncodeEnd()
   return { record, warnings: [], progress: progress.snapshot() }
+}
+
+/** What each piece of the work, in this order, says of itself becomes the progress of the part. */
+function reporter(
+  asked: Readonly<Record<Work, boolean>>,
+  onProgress: (share: number) => void,
+): Record<Work, (share: number) => void> {
+  const weightOf = (work: Work) => (asked[work] ? WEIGHTS[work] : 0)
+  const all = weightOf('samples') + weightOf('loudness') + weightOf('cues')
+  const of = (work: Work, before: number) => (share: number) => onProgress((before + share * weightOf(work)) / all)
+  return {
+    samples: of('samples', 0),
+    loudness: of('loudness', weightOf('samples')),
+    cues: of('cues', weightOf('samples') + weightOf('loudness')),
+  }
+}
+
+/** The part's share of the source; null = only one reading finds its cues. */
+async function findCues(
+  { attempt, spec, media }: OpenTask,
+  whole: Plan,
+  part: number,
+  onProgress: (share: number) => void,
+): Promise<string | null> {
+  const { loopback, controller } = attempt
+  const about = programOf(spec, media)
+  const { size, ranges } = await loopback.open()
+  if (about === null || size === null || !ranges) return null
+  const share = cueShare(size, part, whole.division!.survey!.cues!.parts)
+  const trace = await traceCues(loopback, about, share, controller.signal, onProgress)
+  return trace && encodeTrace(trace)
 }
 
 type Samples = Pick<SurveyRecord, 'samples' | 'sourceBytes'>
@@ -84,16 +125,26 @@ async function measure(
     return gains.map((gainDb) => ({ stream, mix, gainDb }))
   })
   const cut = whole.cut ?? null
-  const clock = (fileStart(media) ?? 0) + (cut === null ? 0 : (cut.seekOriginSeconds ?? 0) + cut.startSeconds)
   const end = share.endSeconds ?? whole.durationSeconds ?? Infinity
-  const times = { from: clock + share.startSeconds, until: clock + end }
-  await expectAudio(loopback, { media, ...times }, controller.signal)
   const { cwd, signal, threads } = sampleOptions(open)
-  return measureShare(engine, loopback.url, { spec, media, cut }, share, branches, {
+  const options = {
     cwd,
     signal,
     threads,
-    flags: READ_THROUGH_NEAR_FLAGS,
-    onSeconds: (seconds) => onProgress(Math.min(1, seconds / Math.max(1, end - share.startSeconds))),
-  })
+    onSeconds: (seconds: number) => onProgress(Math.min(1, seconds / Math.max(1, end - share.startSeconds))),
+  }
+  const source = { spec, media, cut }
+  if (isSoughtTransport(media)) {
+    const reading = { runInSeconds: RUN_IN_SECONDS, streams: branches.map(({ stream }) => stream) }
+    const stretch = await locateShare(loopback, source, share, reading, signal)
+    if (stretch === null) return branches.map(() => null)
+    const of = { ...options, stamped: stretch.share }
+    const levels = await measureShare(engine, loopback.url, source, share, branches, of)
+    return stretch.isWhole() ? levels : branches.map(() => null)
+  }
+  const clock = (fileStart(media) ?? 0) + (cut === null ? 0 : (cut.seekOriginSeconds ?? 0) + cut.startSeconds)
+  const times = { from: clock + share.startSeconds, until: clock + end }
+  await expectAudio(loopback, { media, ...times }, controller.signal)
+  const flags = READ_THROUGH_NEAR_FLAGS
+  return measureShare(engine, loopback.url, source, share, branches, { ...options, flags })
 }

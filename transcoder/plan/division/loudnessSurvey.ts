@@ -9,6 +9,7 @@ import { integratedLufs, joinLevels, type LoudnessLevels } from '../audio/loudne
 import type { ChannelMix } from '../model/channelMix.ts'
 import type { MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan, Plan } from '../model/plan.ts'
+import { readingSeconds } from './surveyPlan.ts'
 
 export interface SurveyedMix {
   stream: number
@@ -26,25 +27,38 @@ type FoundLevels = readonly (LoudnessLevels | null | undefined)[]
 
 /** CPU-seconds of a mix and second of the source, if peaks must be limited: then gains are tried, too. Measured in stereo. */
 const MEASURING_SECONDS = 0.04
-/** Of the source, in each round. */
-const BYTES_PER_SECOND = 100e6
+/** The source is read in each of them. */
+const ROUNDS = 2
 
 /** Seconds for which one transcoder would measure. `bytes`: of the source; null = unknown. */
 export function loudnessSeconds(plan: Plan, bytes: number | null): number {
   const mixes = surveyedMixes(plan).length
   if (mixes === 0) return 0
-  return mixes * (plan.durationSeconds ?? 0) * MEASURING_SECONDS + (2 * (bytes ?? 0)) / BYTES_PER_SECOND
+  return mixes * (plan.durationSeconds ?? 0) * MEASURING_SECONDS + ROUNDS * readingSeconds(bytes)
 }
 
 /** For a plan whose gains are found later: as if the audio had the requested loudness. */
 export function withExpectedLoudness(spec: JobSpec, media: MediaInfo): MediaInfo {
   const mixes = loudnessMeasurements(spec, media)
   const reading = { integratedLufs: spec.loudnessLufs, truePeakDb: null, limited: [] }
+  return withReadings(
+    media,
+    mixes,
+    mixes.map(({ mix }) => ({ ...reading, mix })),
+  )
+}
+
+/** `readings`: of the mixes, in their order. */
+export function withReadings(
+  media: MediaInfo,
+  mixes: readonly SurveyedMix[],
+  readings: readonly (MeasuredLoudness | null)[],
+): MediaInfo {
   return {
     ...media,
     audio: media.audio.map((audio) => ({
       ...audio,
-      loudness: mixes.flatMap(({ stream, mix }) => (stream === audio.number ? [{ ...reading, mix }] : [])),
+      loudness: mixes.flatMap(({ stream }, index) => (stream === audio.number ? (readings[index] ?? []) : [])),
     })),
   }
 }

@@ -19,6 +19,8 @@ export interface DivisionAbilities {
   seekable: boolean
   /** The most parts that the service accepts; null = it divides no jobs. */
   maxParts: number | null
+  /** So many of them surveyed the source; missing = none. */
+  surveyed?: number
   /** What decides for a job that says nothing about chunks; missing = it is not divided. */
   automatic?: AutomaticDivision
 }
@@ -59,7 +61,7 @@ function divideInto(
   spec: JobSpec,
   plan: Plan,
   media: MediaInfo,
-  { seekable, maxParts }: DivisionAbilities,
+  { seekable, maxParts, surveyed = 0 }: DivisionAbilities,
 ): Division {
   const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
   if (reason !== null) return { left_out: reason }
@@ -72,7 +74,7 @@ function divideInto(
   const length = seconds / segment
   const most = Math.max(1, Math.floor((longest + ROUNDING_SECONDS) / segment))
   const least = Math.max(1, LEAST_LAST_SECONDS / segment)
-  const shares = taperedShares(length, { most, least, slots }, (maxParts ?? 0) - OTHER_PARTS)
+  const shares = taperedShares(length, { most, least, slots }, (maxParts ?? 0) - surveyed - OTHER_PARTS)
   const chunks = chunkStarts(packaging, length, shares)
   if (chunks.length > 1 && !fitsInRecords(packaging, plan.durationSeconds, longestChunkSeconds({ chunks }, packaging)))
     return {

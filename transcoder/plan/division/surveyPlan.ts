@@ -23,6 +23,23 @@ export function surveyParts(
   return parts < 2 ? null : parts
 }
 
+/** Of the source, by one reader. */
+const BYTES_PER_SECOND = 100e6
+
+/** null = unknown. */
+export function readingSeconds(bytes: number | null): number {
+  return (bytes ?? 0) / BYTES_PER_SECOND
+}
+
+/** What its survey finds is not in the plan yet. */
+export function isProvisional({ survey }: DivisionPlan): boolean {
+  return survey?.loudness !== undefined || waitsForCues(survey)
+}
+
+export function waitsForCues(survey: SurveyPlan | undefined): boolean {
+  return survey?.cues !== undefined && survey.cues.known !== true
+}
+
 /** The parts before the chunks. */
 export function surveyPartsOf({ survey }: DivisionPlan): number {
   return survey?.parts ?? 0

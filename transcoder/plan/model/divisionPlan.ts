@@ -47,6 +47,11 @@ export interface SurveyPlan {
    * a second round, of as many parts, tries these gains with the limiter, for each mix (plan/division/loudnessSurvey.ts).
    */
   loudness?: { parts: number; tries?: number[][] | undefined } | undefined
+  /**
+   * So many parts, the first ones, look for the cues of the source. `known`: the plan is made with what they found; before,
+   * it is made again then. Missing = the attempt that planned found them, and so does each that needs them.
+   */
+  cues?: { parts: number; known?: boolean | undefined } | undefined
 }
 
 export interface SourceVersion {

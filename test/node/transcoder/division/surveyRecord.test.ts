@@ -1,6 +1,8 @@
 // Records of parts that survey the source: what does not fit the round that it is of is refused, since it would be added
 // up with the others.
-import { expect, test } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { decodeTrace } from '../../../../transcoder/division/cueRecord.ts'
 import { decodeSurveyRecord, type AskedSurvey } from '../../../../transcoder/division/surveyRecord.ts'
 import { integratedLufs, joinLevels } from '../../../../transcoder/plan/audio/loudnessLevels.ts'
 
@@ -59,4 +61,33 @@ test('what is taken adds up to a number, however much it is', () => {
   const most = { steps: [0, 100_000], blocks: [1e15, 1e15], truePeakDb: 1000 }
   const { loudness } = decodeSurveyRecord({ ...first, loudness: [most] }, FIRST)
   expect(integratedLufs(joinLevels([loudness![0]!, loudness![0]!]))).toBeCloseTo(930, 0)
+})
+
+test('what a part found of the cues is text, or nothing', () => {
+  for (const cues of ['H4sI', null]) expect(decodeSurveyRecord({ ...first, cues }, FIRST).cues).toBe(cues)
+  expect(() => decodeSurveyRecord({ ...first, cues: 7 }, FIRST)).toThrow(unreadable)
+})
+
+describe('cues that no part writes', () => {
+  const tables = { tables: [0], clockPid: 256, streams: [{ pid: 500, type: 0 }] }
+  const trace = { first: null, next: null, before: tables, after: tables, events: [] as unknown[] }
+  const encoded = (content: unknown) => gzipSync(JSON.stringify(content)).toString('base64')
+  test('what parts write is read', () => {
+    const events = [[5], [7, 6], { pid: 500, type: 0 }, 'R0H0EQ==']
+    const read = decodeTrace(encoded({ ...trace, events })).events
+    expect(read.map(({ kind }) => kind)).toEqual(['clock', 'frame', 'stream', 'cue'])
+    expect(read.at(-1)).toMatchObject({ packet: { length: 188 } })
+  })
+  test.each([
+    ['no compressed text', 'AAAA'],
+    ['no object', encoded(null)],
+    ['a clock of more than 33 bits', encoded({ ...trace, events: [[2 ** 33]] })],
+    ['half a tick', encoded({ ...trace, events: [[0.5, 1]] })],
+    ['three times', encoded({ ...trace, events: [[1, 2, 3]] })],
+    ['no tables', encoded({ ...trace, before: null })],
+  ])('%s is refused', (_name, text) => expect(() => decodeTrace(text)).toThrow(unreadable))
+  test('a packet that is too long is cut', () => {
+    const events = [Buffer.alloc(4000, 0x47).toString('base64')]
+    expect(decodeTrace(encoded({ ...trace, events })).events[0]).toMatchObject({ packet: { length: 188 } })
+  })
 })

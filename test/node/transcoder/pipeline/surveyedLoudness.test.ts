@@ -11,7 +11,7 @@ import { LONG_FORM, sampled } from '../../../support/longForm.ts'
 import { measureLoudness } from '../../../support/media/audioSamples.ts'
 import { ffmpeg, lavfi } from '../../../support/media/media.ts'
 import { runRequest } from '../../../support/transcoder/attemptFixture.ts'
-import { runDividedJob } from '../../../support/transcoder/dividedJob.ts'
+import { inChunks, runDividedJob } from '../../../support/transcoder/dividedJob.ts'
 import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import { joinedSegments, segmentedTask, storedObjects } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
@@ -120,6 +120,23 @@ test('the first attempt at a long job measures nothing where parts can do it', a
   expect(await divide(false)).toEqual({ divided: { parts: 4 }, survey: undefined })
   expect(codesOf(taskApi)).toContain('loudness_of_silence')
   expect(audioOf(taskApi)).toEqual([null])
+})
+
+test('what a part cannot measure is measured by one process', async () => {
+  let alone: unknown = null
+  await runDividedJob(fixture, taskApi, inChunks(task(-27)), {
+    chunks: [0, 2],
+    survey: { parts: 4, factors: [], loudness: { parts: 2 } },
+    parts: [],
+    beforeSurvey: () => {
+      alone = structuredClone(audioOf(taskApi))
+      forgetLoudness()
+    },
+    beforePlan: () => void ((taskApi.records.get(1) as { loudness: unknown }).loudness = [null]),
+  })
+  expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
+  expect(audioOf(taskApi)).toEqual(alone)
+  expect((taskApi.storedPlan as Plan).division!.survey).toEqual({ parts: 2, factors: [] })
 })
 
 test('a plan that waits for its gains is made again where the service divides no jobs any more', async () => {
