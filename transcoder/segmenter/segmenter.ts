@@ -319,7 +319,10 @@ export class Segmenter implements StoredSegments {
     before: BeforeChunk | null,
   ): {
     cutter: Cutter
-    describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds'>
+    describe: () => Pick<
+      RecordedRendition,
+      'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds' | 'sequenceHeader'
+    >
   } {
     // Audio is cut at the boundaries of the first video rendition.
     const cadence = cadenceFor(rendition.kind === 'video' ? rendition : leadingRendition(this.#packaging.renditions)!)
@@ -346,6 +349,9 @@ export class Segmenter implements StoredSegments {
         codecs: cutter.track === null ? [] : [cutter.track.codec],
         codecPrivateData: cutter.track?.codecPrivateData ?? '',
         audioEnds: [],
+        ...(cutter instanceof CmafVideoCutter && cutter.sequenceHeader !== null
+          ? { sequenceHeader: cutter.sequenceHeader }
+          : {}),
       }),
     }
   }

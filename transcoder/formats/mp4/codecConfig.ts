@@ -7,11 +7,11 @@ import type { NalFamily } from '../video/keyFrameScan.ts'
 import { viewOf } from './boxReader.ts'
 
 export interface CodecConfig {
-  /** null for audio. */
+  /** null for audio, and for MPEG-2: its samples have start codes. */
   nalFamily: NalFamily | null
   /** RFC 6381. */
   codec: string
-  /** Bytes of the length field before each NAL unit; 0 for audio. */
+  /** Bytes of the length field before each NAL unit; 0 where there are none. */
   nalLengthBytes: number
   /** Hex: SPS and PPS with start codes; AudioSpecificConfig. '' where Smooth does not support the codec. */
   codecPrivateData: string
@@ -122,13 +122,30 @@ function extensionOf(config: Uint8Array): number | null {
   return rest >= 5 && bits.read(11) === PS_SYNC && bits.flag() ? PS : SBR
 }
 
-/** Descends through the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */
+/** Visual ISO/IEC 13818-2 of its profiles (ISO/IEC 14496-1, table 5). */
+const MPEG2_FIRST = 0x60
+const MPEG2_LAST = 0x65
+
+/** ISO/IEC 14496-14, 5.6. Its headers are in the samples. */
+export function mpeg2From(esds: Uint8Array): CodecConfig {
+  const type = descriptor(esds, DECODER_CONFIG)[0] ?? 0
+  if (type < MPEG2_FIRST || type > MPEG2_LAST) throw brokenConfig('esds')
+  return { nalFamily: null, codec: `mp4v.${hex(Uint8Array.of(type))}`, nalLengthBytes: 0, codecPrivateData: '' }
+}
+
+const [ELEMENTARY_STREAM, DECODER_CONFIG, DECODER_SPECIFIC] = [3, 4, 5]
+
 function decoderSpecific(esds: Uint8Array): Uint8Array {
+  return descriptor(esds, DECODER_SPECIFIC)
+}
+
+/** Descends through the descriptors of ISO/IEC 14496-1, 7.2.6, to the body of the one that is wanted. */
+function descriptor(esds: Uint8Array, wanted: number): Uint8Array {
   let at = 4
   for (const [tag, skipped] of [
-    [3, 3],
-    [4, 13],
-    [5, 0],
+    [ELEMENTARY_STREAM, 3],
+    [DECODER_CONFIG, 13],
+    [DECODER_SPECIFIC, 0],
   ] as const) {
     if (esds[at] !== tag) throw brokenConfig('esds')
     let length = 0
@@ -139,7 +156,7 @@ function decoderSpecific(esds: Uint8Array): Uint8Array {
       length = length * 128 + (byte & 127)
       more = (byte & 128) !== 0
     }
-    if (tag === 5) return esds.subarray(at, at + length)
+    if (tag === wanted) return esds.subarray(at, at + length)
     at += skipped
   }
   throw brokenConfig('esds')

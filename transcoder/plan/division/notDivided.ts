@@ -1,7 +1,7 @@
 // In charge of: the jobs that one task makes, whatever their length, and why.
 // Not in charge of: how long chunks are (planDivision.ts).
-import { videoCodecs } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { isMultiplexed } from '../forms.ts'
 import { seekOrigin } from '../streams/cut.ts'
 import { isCopiedFromParts } from './encodedSegments.ts'
 import { fitsInManifest } from './manifestSize.ts'
@@ -10,7 +10,7 @@ import { encodedVideo } from '../argv/ffmpegArgs.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
-import type { PackagingPlan, Plan } from '../model/plan.ts'
+import type { OutputPlan, PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
 /** null = the job can be divided; otherwise the reason, as the end of a sentence. */
@@ -25,10 +25,18 @@ function ofOutputs(plan: Plan): string | null {
 
 function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
   if (outputs.length === 0) return 'the job makes no video'
-  if (outputs.some(({ video }) => videoCodecs[video.codec].segments.length === 0))
-    return 'mpeg2 is made by one task; h.264 and hevc can be divided'
   if (subtitles.length > 0) return 'subtitles of the source are copied by the task that makes the video'
-  return firstReason(outputs.map(({ video }) => video))
+  return firstReason(outputs.map(({ video }) => video)) ?? ofTransportStreams(outputs)
+}
+
+function ofTransportStreams(outputs: readonly OutputPlan[]): string | null {
+  // Measured: at its largest rate, mpeg2video leaves 4 % of the buffer. Receivers of transport streams read nothing ahead.
+  const isLimited = outputs.some(
+    ({ video, container }) => video.codec === 'mpeg2' && video.mode === 'qvbr' && isMultiplexed(container),
+  )
+  return isLimited
+    ? 'mpeg2 of qvbr in a transport stream needs one encoder for the whole video; vbr can be divided'
+    : null
 }
 
 function firstReason(videos: readonly VideoPlan[]): string | null {
