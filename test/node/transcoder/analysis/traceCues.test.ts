@@ -2,6 +2,7 @@
 // nothing.
 // Not in charge of: what one reading finds (formats/scte35/cueScan.test.ts), the job around it
 // (pipeline/surveyedCues.test.ts).
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { findCues, orNone, programOfCues } from '../../../../transcoder/analysis/findCues.ts'
 import { traceCues } from '../../../../transcoder/analysis/traceCues.ts'
@@ -10,6 +11,7 @@ import type { CueFindings } from '../../../../transcoder/formats/scte35/cueScan.
 import { joinTraces, type CueTrace } from '../../../../transcoder/formats/scte35/cueTrace.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import type { ByteRange } from '../../../../transcoder/source/rangeResponse.ts'
+import { sharedClip } from '../../../support/media/media.ts'
 import { map, pat, Stream } from '../../../support/mpegts/packetStream.ts'
 import { segmentation, spliceInsert, spliceSection, timeSignal } from '../../../support/mpegts/spliceSections.ts'
 
@@ -133,20 +135,20 @@ function sourceOf(bytes: Uint8Array) {
 }
 
 /** `at`: where the stretches after the first one begin. */
-async function traced(bytes: Uint8Array, at: readonly number[]): Promise<CueFindings | null | undefined> {
+async function traced(bytes: Uint8Array, at: readonly number[], of = about): Promise<CueFindings | null | undefined> {
   const { source } = sourceOf(bytes)
   const bounds = [0, ...at, bytes.length]
   const traces: CueTrace[] = []
   for (const [index, first] of bounds.slice(0, -1).entries()) {
-    const trace = await traceCues(source, about, { first, last: bounds[index + 1]! - 1 }, signal)
+    const trace = await traceCues(source, of, { first, last: bounds[index + 1]! - 1 }, signal)
     if (trace === null) return undefined
     traces.push(decodeTrace(encodeTrace(trace)!))
   }
-  const found = joinTraces(traces, about)
+  const found = joinTraces(traces, of)
   return found === null ? undefined : orNone(found)
 }
 
-const oneReading = (bytes: Uint8Array) => findCues(sourceOf(bytes).source, media, START, signal)
+const oneReading = (bytes: Uint8Array, start = START) => findCues(sourceOf(bytes).source, media, start, signal)
 const plain = (found: CueFindings | null | undefined) =>
   found && { ...found, splicePoints: [...found.splicePoints], cues: found.cues }
 
@@ -264,6 +266,18 @@ describe('nothing is said where one reading might find something else', () => {
     expect(joinTraces([one, two, three], about)).not.toBeNull()
     for (const some of [[one, three], [one, two], [one, three, two], []]) expect(joinTraces(some, about)).toBeNull()
   })
+})
+
+test('a real broadcast sample, cut anywhere', async (context) => {
+  const sample = await readFile(sharedClip(context, 'sample_scte35.ts'))
+  const start = 129_003 / S
+  const expected = plain(await oneReading(sample, start))
+  expect(expected).toMatchObject({ pids: [600], cues: { length: 3 } })
+  // Behind the first tables.
+  for (let at = 377; at < sample.length; at += 1103) {
+    const found = await traced(sample, [at], programOfCues(media, start)!)
+    expect(plain(found), `${at}`).toEqual(expected)
+  }
 })
 
 test('a stretch is read with a little before it, and the tables at the beginning of the source', async () => {
