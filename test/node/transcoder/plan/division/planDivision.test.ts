@@ -289,7 +289,7 @@ describe('the plan', () => {
       code: 'not_divided',
       field: 'max_chunk_seconds',
       message:
-        'The job is not divided into chunks: hevc of a constant bitrate (cbr) needs one encoder for the whole video; vbr and qvbr can be divided.',
+        'The job is not divided into chunks: hevc of a constant bitrate (cbr) needs one encoder for the whole video; vbr can be divided.',
     })
     for (const wanted of [null, 0]) expect(plan(wanted).warnings).toEqual([])
   })
