@@ -71,8 +71,8 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     file: 'worker/monitor/commitOutputs.ts',
     find: 'if (before && was === undefined) await',
     replaceWith: 'if (before && was !== undefined) await',
-    from: 200,
-    seeds: 1000,
+    from: 400,
+    seeds: 200,
     finds: /I7/,
   },
   {
@@ -88,8 +88,8 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     file: 'worker/monitor/eventStream.ts',
     find: ' && !listener.hasProgress',
     replaceWith: '',
-    from: 1300,
-    seeds: 400,
+    from: 1600,
+    seeds: 200,
     finds: /I4 .*events/,
   },
   {
