@@ -9,7 +9,7 @@ import type { CueTrace } from '../formats/scte35/cueTrace.ts'
 
 /** Far less than a message of the task API may have. */
 const MOST_BYTES = 8 * 1024 * 1024
-const MOST_CONTENT_BYTES = 256 * 1024 * 1024
+const MOST_CONTENT_BYTES = 32 * 1024 * 1024
 /** Most packets of a cue are filled up with it. */
 const STUFFING = 0xff
 
