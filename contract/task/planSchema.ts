@@ -253,6 +253,13 @@ const join = z.object({
     .check(z.minLength(2), z.maxLength(INPUTS.maximum)),
 })
 
+/** Of the attempt that divided the job. */
+const storedObject = z.object({
+  name: z.string().check(z.regex(/^0-[0-9]{1,6}\/[a-z]{1,40}$/)),
+  bytes: count,
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+})
+
 /** Unknown members are stored as they are: during a rollout, a newer transcoder may post some. */
 export const taskPlanSchema = z.object({
   version: z.literal(2),
@@ -290,13 +297,8 @@ export const taskPlanSchema = z.object({
         ),
         rateFactors: z.optional(z.array(z.nullable(z.number().check(z.gte(0), z.lte(51)))).check(z.maxLength(64))),
         sharedReading: z.optional(z.object({ chunksBeforeRest: count.check(z.gte(1), z.lte(MAX_JOB_PARTS)) })),
-        subtitles: z.optional(
-          z.object({
-            name: z.string().check(z.regex(/^0-[0-9]{1,6}\/[a-z]{1,40}$/)),
-            bytes: count,
-            sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-          }),
-        ),
+        subtitles: z.optional(storedObject),
+        beginning: z.optional(storedObject),
       }),
     ),
   ),

@@ -32,6 +32,7 @@ import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import type { SourceCues } from '../plan/streams/cuePlan.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
+import { withBeginning } from './division/sourceBeginning.ts'
 import { withSharedReading } from './division/sharedReading.ts'
 import { writeCaptionCarriers } from './captionTracks.ts'
 import { requireCompleteSource } from './encode.ts'
@@ -116,7 +117,7 @@ async function divided(
   if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
   const source = await open.attempt.loopback.version()
   const withSource = { ...planned, division: { ...planned.division, source } }
-  const shared = await withSharedReading(open, withSource, used)
+  const shared = await withBeginning(open, await withSharedReading(open, withSource, used))
   return { plan: 'parts' in round ? shared : await withSurveyOrRates(open, shared, used, round), deadline }
 }
 

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
+import type { SourceRun } from './collectedBytes.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
 import type { SharedSource } from './sharedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
@@ -116,6 +117,16 @@ export class LoopbackServer {
     const { cacheFile: _, ...options } = this.#options
     this.#reader = this.#createReader(input, options)
     this.#position = 0
+  }
+
+  /** What was cached so far: see ReadCache.runs. */
+  kept(mostOfBeginning: number): Promise<SourceRun[]> {
+    return this.#isCopied ? Promise.resolve([]) : this.#reader.kept(mostOfBeginning)
+  }
+
+  /** See SourceReader.keep. Before a reader begins, and before the source is replaced. */
+  keep(runs: readonly SourceRun[]): Promise<void> {
+    return this.#reader.keep(runs)
   }
 
   /** Bytes read from now on are not cached: no later reader needs them. */

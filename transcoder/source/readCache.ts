@@ -3,6 +3,7 @@
 // Not in charge of: requesting the source (sourceReader.ts), checking the bytes: only bytes that were passed to a
 // reader are stored.
 import { open, rm, type FileHandle } from 'node:fs/promises'
+import type { SourceRun } from './collectedBytes.ts'
 
 /** Enough for the longest inspection of video (streamDetails.ts) and for the indexes of long files. */
 const MAX_BYTES = 24 * 1024 * 1024
@@ -25,6 +26,17 @@ export class ReadCache {
   cachedUntil(at: number): number {
     const range = this.#ranges.find(({ start, end }) => start <= at && at < end)
     return range?.end ?? at
+  }
+
+  /** All that is cached, ascending. Of the first bytes of the source no more than `most`. */
+  async runs(most: number): Promise<SourceRun[]> {
+    const runs: SourceRun[] = []
+    for (const { start, end } of this.#ranges) {
+      const pieces: Uint8Array[] = []
+      for await (const piece of this.read(start, start === 0 ? Math.min(end, most) : end)) pieces.push(piece)
+      runs.push({ first: start, bytes: Buffer.concat(pieces) })
+    }
+    return runs
   }
 
   /** Resolves once the bytes are on the disk. Never rejects: if the disk is full, nothing more is cached. */

@@ -21,6 +21,7 @@ import {
   type SourceInfo,
 } from './rangeResponse.ts'
 import { BlockBuffer } from './blockBuffer.ts'
+import type { SourceRun } from './collectedBytes.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
 import { SharedBytes, type SharedSource } from './sharedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
@@ -208,6 +209,21 @@ export class SourceReader {
     if (facts.ranges && range !== null)
       yield* this.#readRanges(facts, range, signal, { skipped: this.#skipping, firstBytes: this.#firstBytes })
     else yield* this.#readWhole(facts, signal)
+  }
+
+  /** See ReadCache.runs. */
+  async kept(mostOfBeginning: number): Promise<SourceRun[]> {
+    return (await this.#cache?.runs(mostOfBeginning)) ?? []
+  }
+
+  /** Bytes of this version of the source that another attempt read: they are not requested. */
+  async keep(runs: readonly SourceRun[]): Promise<void> {
+    for (const { first, bytes } of runs) await this.#cache?.store(first, bytes)
+    // It would wait for a reader until the attempt ends.
+    if (this.#cache !== null && this.#cache.cachedUntil(0) > 0)
+      await this.#takeFirstResponse()
+        ?.body.cancel()
+        .catch(() => undefined)
   }
 
   /** Bytes read from now on are not cached: no later reader needs them. */

@@ -44,7 +44,7 @@ export interface ComparedDivision {
 }
 
 /** With several threads, the rate control of x264 follows their timing where it limits the rate: no two runs are equal. */
-function withOneThread(fixture: AttemptFixture): AttemptFixture {
+export function withOneThread(fixture: AttemptFixture): AttemptFixture {
   const context = (): RunContext => {
     const made = fixture.context()
     return { ...made, settings: { ...made.settings, threads: 1 } }

@@ -10,7 +10,7 @@ import { MAIN_TASK } from '#contract/taskId.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { putWorkObject, readWorkObjects, workDirectory } from '../../division/workObjects.ts'
 import type { CaptionCue } from '../../formats/captions/captionCue.ts'
-import type { StoredSubtitles } from '../../plan/model/divisionPlan.ts'
+import type { StoredObject } from '../../plan/model/divisionPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { drawnBitmaps } from '../../plan/streams/bitmapBurnIn.ts'
 import { drawnStream, requireLibass, type DrawnCaptions } from '../../plan/streams/burnIn.ts'
@@ -75,7 +75,7 @@ export async function drawnInChunk(
 }
 
 /** What was left out, and which characters no font has, was said with the plan. */
-async function storedText({ attempt, spec, media }: OpenTask, stored: StoredSubtitles): Promise<DrawnCaptions> {
+async function storedText({ attempt, spec, media }: OpenTask, stored: StoredObject): Promise<DrawnCaptions> {
   const { engine, taskClient, controller } = attempt
   requireLibass(engine.features)
   const packed: Uint8Array[] = []

@@ -36,6 +36,7 @@ import { cuesOfRest } from './surveyedCues.ts'
 import { makeSurveyPart } from './surveyPart.ts'
 import { lastVideo, requireUsableVideo } from './lastVideo.ts'
 import { leaveBytes } from './sharedReading.ts'
+import { useBeginning } from './sourceBeginning.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
 /** The source is not analysed again: the plan says everything. */
@@ -53,8 +54,9 @@ export async function makePart(
     throw new TaskError('internal', `The plan of the job has no part ${index}.`)
   // Until it is known what the part reads: ffprobe wants the beginning.
   attempt.loopback.expect(new ExpectedBytes([]))
-  const open = await openTask(attempt, task, surroundings)
   requirePlannedSource(whole, await attempt.loopback.version())
+  await useBeginning(attempt, whole)
+  const open = await openTask(attempt, task, surroundings)
   await surroundings.headStart.end()
   if (part === undefined) return makeSurveyPart(open, whole, index)
   try {

@@ -22,7 +22,9 @@ export interface DivisionPlan {
   /** The source is read once: chunks leave what they read between their frames. Missing = every part reads for itself. */
   sharedReading?: SharedReadingPlan | undefined
   /** The drawn subtitles of the source, which chunks do not read there. Missing = none are drawn. */
-  subtitles?: StoredSubtitles | undefined
+  subtitles?: StoredObject | undefined
+  /** The beginning and the index of the source, which parts do not read there. Missing = they do. */
+  beginning?: StoredObject | undefined
 }
 
 export interface SharedReadingPlan {
@@ -31,7 +33,7 @@ export interface SharedReadingPlan {
 }
 
 /** An object that the dividing attempt stored (transcoder/division/workObjects.ts). */
-export interface StoredSubtitles {
+export interface StoredObject {
   name: string
   bytes: number
   sha256: string
