@@ -66,6 +66,8 @@ async function ask(
 ): Promise<Asked> {
   const { body, ...rest } = options
   const outgoing = request({ port, path, agent: false, ...rest })
+  // `once` listens until the answer begins. Behind it, a connection on which more is sent than read may be reset.
+  outgoing.on('error', () => undefined)
   outgoing.end(body)
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) }

@@ -77,6 +77,8 @@ export class FaultProxy extends LoopbackServer {
     const onward = ask(this.#upstream() + call.url, { method, headers: { ...request.headers } })
     const answered = once(onward, 'response') as Promise<[IncomingMessage]>
     answered.catch(() => undefined)
+    // Reported by `answered`; behind the beginning of the answer nobody else listens.
+    onward.on('error', () => undefined)
     let up = 0
     for await (const chunk of request) {
       up += (chunk as Buffer).length
