@@ -30,6 +30,8 @@ export default defineConfig({
     // two cores, leaves the cores idle for half of the time.
     maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
     sequence: { sequencer: LongestFirst },
+    // "expected [ Array(1) ] to deeply equal []" does not say what went wrong, and a report may be all that is kept of a run.
+    chaiConfig: { truncateThreshold: 2000 },
     projects: [
       {
         plugins: [

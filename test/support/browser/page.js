@@ -180,10 +180,11 @@ window.play = async (name, address, changeAt, language = null) => {
     control.change()
   })
   video.addEventListener('error', () => seen.errors.push(`video ${video.error?.message}`))
-  // dash.js treats the video as ended, and pauses it, if a busy machine stalls within the last half second.
+  // dash.js treats the video as ended, and pauses it, if a busy machine stalls within the last half second. It may do so
+  // again before the resumed playback has begun: play() is then rejected. Whether the end was reached is checked in any case.
   let resumed = 0
   video.addEventListener('pause', () => {
-    if (!video.ended && resumed++ < 5) void video.play()
+    if (!video.ended && resumed++ < 5) video.play().catch(() => undefined)
   })
   await video.play()
 }
