@@ -330,6 +330,7 @@ function spawnFfmpeg(
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
       silent.onOutput(report.outSeconds)
+      loopback.onOutput(report.outSeconds)
       const fraction = seconds === null ? (joined?.fraction ?? loopback.readFraction) : report.outSeconds / seconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
       pollGrowth()

@@ -144,6 +144,11 @@ export class LoopbackServer {
     if (!this.#isCopied) this.#reader.skip(bytes, shared)
   }
 
+  /** See SourceReader.onOutput. */
+  onOutput(seconds: number): void {
+    this.#reader.onOutput(seconds)
+  }
+
   /** See SourceReader.isWaiting. */
   get isWaiting(): boolean {
     return this.#reader.isWaiting

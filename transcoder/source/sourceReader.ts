@@ -73,7 +73,12 @@ const UNEXPECTED_BYTES = 64 * 1024
 const AFTER_EXPECTED_MS = 1000
 /** The same where a reader seeks or probes: it ends after a few hundred kilobytes. */
 const UNEXPECTED_MS = 50
-/** A reader that goes on after so many waits wants it all. */
+/**
+ * As long as output grows, what is in those buffers is still being used. The reader gets a little all the same after so
+ * many waits: ffmpeg gives up after 20 s without a byte, and may make output from what it decoded before.
+ */
+const MOST_WAITS_FOR_OUTPUT = 8
+/** A reader that goes on after so many waits without output wants it all. */
 const MOST_WAITS = 6
 
 /** Enough for a byte order mark and `#EXTM3U`. */
@@ -105,6 +110,7 @@ export class SourceReader {
   #retryState: RetryState
   #expected: ExpectedBytes | null = null
   #skipping: Skipping | null = null
+  #outSeconds = 0
 
   constructor(
     input: FetchRange,
@@ -254,6 +260,21 @@ export class SourceReader {
     return this.#skipping?.shared?.isWaiting === true
   }
 
+  /** Seconds of output that were made of what was read. As long as they grow, readers have what they need. */
+  onOutput(seconds: number): void {
+    this.#outSeconds = seconds
+  }
+
+  /** Returns when a reader behind what is expected may want more; true = nothing came out of what it has. */
+  async #waitBehindExpected(ms: number, signal: AbortSignal): Promise<boolean> {
+    for (let wait = 0; wait < MOST_WAITS_FOR_OUTPUT; wait += 1) {
+      const before = this.#outSeconds
+      await sleep(ms, signal)
+      if (this.#outSeconds <= before) return true
+    }
+    return false
+  }
+
   async #readBlock(range: ByteRange): Promise<Uint8Array> {
     const info = await this.open()
     const whole = { skipped: null, firstBytes: this.#rangeBytes }
@@ -322,12 +343,13 @@ export class SourceReader {
           continue
         }
         if (at > span.last && !isExpected(at)) {
+          let isStarving = true
           if (at > range.first && waits < MOST_WAITS) {
-            waits += 1
-            await sleep(hasReadExpected ? AFTER_EXPECTED_MS : UNEXPECTED_MS, signal)
+            isStarving = await this.#waitBehindExpected(hasReadExpected ? AFTER_EXPECTED_MS : UNEXPECTED_MS, signal)
+            if (isStarving) waits += 1
           }
           span = { first: at, last: Math.min(range.last, at + unexpectedSize - 1) }
-          unexpectedSize = Math.min(2 * unexpectedSize, FIRST_READ_BYTES)
+          if (isStarving) unexpectedSize = Math.min(2 * unexpectedSize, FIRST_READ_BYTES)
         } else if (at > span.last) {
           span = spanFrom(at)
           size = Math.min(2 * size, this.#rangeBytes)

@@ -1,6 +1,6 @@
 // In charge of: what a reader of the source requests where its index says which bytes will be read, or which nobody decodes.
 // Not in charge of: which these are (pipeline/sourceBytes.long.test.ts).
-import { expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { ExpectedBytes } from '../../../../transcoder/source/expectedBytes.ts'
 import { SkippedBytes } from '../../../../transcoder/source/skippedBytes.ts'
 import { SourceReader, type FetchRange } from '../../../../transcoder/source/sourceReader.ts'
@@ -8,10 +8,20 @@ import { pseudoRandomBytes } from '../../../support/transcoder/fakeTaskApi.ts'
 
 /** Milliseconds that readers have waited. */
 const pauses = vi.hoisted((): number[] => [])
+/** What happens while a reader waits. */
+const during = vi.hoisted((): { pause: () => void } => ({ pause: () => undefined }))
 vi.mock('../../../../transcoder/taskApi/retry.ts', async (original) => ({
   ...(await original<typeof import('../../../../transcoder/taskApi/retry.ts')>()),
-  sleep: (ms: number) => Promise.resolve(void pauses.push(ms)),
+  sleep: (ms: number) => {
+    pauses.push(ms)
+    during.pause()
+    return Promise.resolve()
+  },
 }))
+afterEach(() => {
+  pauses.length = 0
+  during.pause = () => undefined
+})
 
 const KIB = 1024
 const source = pseudoRandomBytes(4096 * KIB)
@@ -64,10 +74,30 @@ test('nothing is read ahead of what is expected, and all of the source can be re
 test('a reader that goes on where nothing is expected is not held up for long', async () => {
   const { reader, requested } = open()
   reader.expect(new ExpectedBytes([]))
-  pauses.length = 0
   expect((await read(reader, 0, 4096)).equals(source)).toBe(true)
   expect(requested.slice(1).map(([first, end]) => end - first)).toEqual([128, 256, 512, 1024, 1024, 1024, 64])
   expect(pauses).toEqual([50, 50, 50, 50, 50, 50])
+})
+
+test('as long as output grows, a reader behind what is expected gets little', async () => {
+  const { reader, requested } = open()
+  await reader.open()
+  requested.length = 0
+  reader.expect(new ExpectedBytes([range(512, 1000)]))
+  let seconds = 0
+  // For 18 s the encoder works on what waits in buffers, then it needs more.
+  during.pause = () => reader.onOutput(pauses.length <= 18 ? ++seconds : seconds)
+  expect((await read(reader, 900, 3196)).equals(wanted(900, 3196))).toBe(true)
+  expect(requested.slice(0, 6)).toEqual([
+    [900, 1000],
+    [1000, 1064],
+    [1064, 1128],
+    [1128, 1192],
+    [1192, 1320],
+    [1320, 1576],
+  ])
+  // Twice for as long as growing output may hold it up; then until the output stands still; then five more waits.
+  expect(pauses).toEqual(Array.from({ length: 8 + 8 + 3 + 5 }, () => 1000))
 })
 
 /** All but pieces of 10 KiB, every 200 KiB from 1000 KiB on. */
