@@ -299,6 +299,7 @@ export const taskPlanSchema = z.object({
         sharedReading: z.optional(z.object({ chunksBeforeRest: count.check(z.gte(1), z.lte(MAX_JOB_PARTS)) })),
         subtitles: z.optional(storedObject),
         beginning: z.optional(storedObject),
+        continuation: z.optional(storedObject),
       }),
     ),
   ),

@@ -24,18 +24,30 @@ export function workDirectory(taskNumber: number, attempt: number): string {
   return `${taskNumber}-${attempt}`
 }
 
+/** Returns what others need to read it again. */
 export async function putWorkObject(
   taskClient: Pick<TaskClient, 'putWork'>,
   name: string,
   body: FileSlice | Uint8Array,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<WorkObject> {
   const bytes = 'path' in body ? body.end - body.start : body.length
   for (const [index, { from, to }] of pieces(bytes).entries()) {
     const piece =
       'path' in body ? { path: body.path, start: body.start + from, end: body.start + to } : body.subarray(from, to)
     await taskClient.putWork(pieceName(name, index), piece, signal)
   }
+  return { name, bytes, sha256: await digest(body) }
+}
+
+async function digest(body: FileSlice | Uint8Array): Promise<string> {
+  const hash = createHash('sha256')
+  if (!('path' in body)) hash.update(body)
+  else if (body.end > body.start) {
+    const { path, start, end } = body
+    for await (const bytes of createReadStream(path, { start, end: end - 1 })) hash.update(bytes as Buffer)
+  }
+  return hash.digest('hex')
 }
 
 /** All bytes in order; the next piece is fetched while one is read. Throws internal if they are not those stored. */
@@ -76,7 +88,9 @@ export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'op
 } {
   return {
     taskClient: {
-      putObject: (name, _type, body, signal) => putWorkObject(taskClient, name, body, signal),
+      putObject: async (name, _type, body, signal) => {
+        await putWorkObject(taskClient, name, body, signal)
+      },
       openUpload: (...request) => taskClient.openUpload(...request),
       putPart: (...part) => taskClient.putPart(...part),
     },
@@ -127,11 +141,9 @@ export class WorkUpload {
   async #send(): Promise<UploadedObject> {
     const { taskClient, limiter, signal } = this.#options
     const { size } = await stat(this.#file)
-    const hash = createHash('sha256')
-    for await (const chunk of createReadStream(this.#file)) hash.update(chunk as Buffer)
     const slice = { path: this.#file, start: 0, end: size }
-    await limiter.run(size, signal, () => putWorkObject(taskClient, this.#name, slice, signal))
-    return { upload: this.#name, size, sha256: hash.digest('hex'), parts: [] }
+    const { sha256 } = await limiter.run(size, signal, () => putWorkObject(taskClient, this.#name, slice, signal))
+    return { upload: this.#name, size, sha256, parts: [] }
   }
 }
 

@@ -120,8 +120,8 @@ export class LoopbackServer {
   }
 
   /** What was cached so far: see ReadCache.runs. */
-  kept(mostOfBeginning: number): Promise<SourceRun[]> {
-    return this.#isCopied ? Promise.resolve([]) : this.#reader.kept(mostOfBeginning)
+  kept(): Promise<SourceRun[]> {
+    return this.#isCopied ? Promise.resolve([]) : this.#reader.kept()
   }
 
   /** See SourceReader.keep. Before a reader begins, and before the source is replaced. */

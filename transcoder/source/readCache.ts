@@ -28,12 +28,12 @@ export class ReadCache {
     return range?.end ?? at
   }
 
-  /** All that is cached, ascending. Of the first bytes of the source no more than `most`. */
-  async runs(most: number): Promise<SourceRun[]> {
+  /** All that is cached, ascending. */
+  async runs(): Promise<SourceRun[]> {
     const runs: SourceRun[] = []
     for (const { start, end } of this.#ranges) {
       const pieces: Uint8Array[] = []
-      for await (const piece of this.read(start, start === 0 ? Math.min(end, most) : end)) pieces.push(piece)
+      for await (const piece of this.read(start, end)) pieces.push(piece)
       runs.push({ first: start, bytes: Buffer.concat(pieces) })
     }
     return runs

@@ -218,8 +218,8 @@ export class SourceReader {
   }
 
   /** See ReadCache.runs. */
-  async kept(mostOfBeginning: number): Promise<SourceRun[]> {
-    return (await this.#cache?.runs(mostOfBeginning)) ?? []
+  async kept(): Promise<SourceRun[]> {
+    return (await this.#cache?.runs()) ?? []
   }
 
   /** Bytes of this version of the source that another attempt read: they are not requested. */

@@ -1,8 +1,6 @@
 // In charge of: the captions that chunks draw. Those of a subtitle stream of the source are read once, by the attempt that
 // divides the job; it stores them, and each chunk fetches them: none reads the whole source for its minute of video.
 // Not in charge of: reading them in the source (burnIn/, bitmapBurnIn.ts), the objects (transcoder/division/workObjects.ts).
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -38,17 +36,14 @@ export async function withStoredSubtitles(
   const name = `${workDirectory(MAIN_TASK, task.attempt)}/subtitles`
   if (plan.burnIn?.kind === 'text') {
     const body = await promisify(gzip)(JSON.stringify(drawn?.cues ?? []))
-    await putWorkObject(taskClient, name, body, controller.signal)
-    const subtitles = { name, bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') }
+    const subtitles = await putWorkObject(taskClient, name, body, controller.signal)
     return { ...plan, division: { ...division, subtitles } }
   }
   if (bitmaps === null) throw new TaskError('internal', 'The subtitles that the plan draws were not read.')
   const path = bitmaps.file
   const { size } = await stat(path)
-  const hash = createHash('sha256')
-  for await (const bytes of createReadStream(path)) hash.update(bytes as Buffer)
-  await putWorkObject(taskClient, name, { path, start: 0, end: size }, controller.signal)
-  return { ...plan, division: { ...division, subtitles: { name, bytes: size, sha256: hash.digest('hex') } } }
+  const subtitles = await putWorkObject(taskClient, name, { path, start: 0, end: size }, controller.signal)
+  return { ...plan, division: { ...division, subtitles } }
 }
 
 /** `whole`: the plan of the job. */

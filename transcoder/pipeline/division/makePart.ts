@@ -55,7 +55,7 @@ export async function makePart(
   // Until it is known what the part reads: ffprobe wants the beginning.
   attempt.loopback.expect(new ExpectedBytes([]))
   requirePlannedSource(whole, await attempt.loopback.version())
-  await useBeginning(attempt, whole)
+  await useBeginning(attempt, whole, part)
   const open = await openTask(attempt, task, surroundings)
   await surroundings.headStart.end()
   if (part === undefined) return makeSurveyPart(open, whole, index)

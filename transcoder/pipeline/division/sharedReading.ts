@@ -2,7 +2,6 @@
 // frames as an object, and the rest uses it. Where that fails, the rest reads the source.
 // Not in charge of: which bytes these are (analysis/sharedBytes.ts), when the rest begins (plan/division/sharedReading.ts,
 // worker/db/tasks.ts).
-import { createHash } from 'node:crypto'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { partTaskNumber } from '#contract/taskId.ts'
 import { readTracks, skipsVideo } from '../../analysis/expectedBytes.ts'
@@ -98,16 +97,14 @@ export async function leaveBytes(
 ): Promise<WorkObject | null> {
   const runs = collected?.runs() ?? []
   if (runs.length === 0 || part === undefined) return null
-  const object = encodeLeftBytes(runs)
   const name = `${workDirectory(partTaskNumber(part.index), attempt)}/${FILE}`
   try {
-    await putWorkObject(taskClient, name, object, controller.signal)
+    return await putWorkObject(taskClient, name, encodeLeftBytes(runs), controller.signal)
   } catch (error) {
     controller.signal.throwIfAborted()
     log.warn('what the chunk read for the rest could not be stored', { error: String(error) })
     return null
   }
-  return { name, bytes: object.length, sha256: createHash('sha256').update(object).digest('hex') }
 }
 
 function leftBy(attempt: Attempt, whole: Plan): (chunk: number) => Promise<readonly SourceRun[] | null> {

@@ -1,45 +1,58 @@
 // In charge of: what every part of a divided job would read of the source before it can seek: its beginning, which ffprobe and
-// ffmpeg examine, and its index. The attempt that divides the job has read both; it leaves them, and parts use them.
+// ffmpeg examine, and its index. The attempt that divides the job has read both; it leaves them, and parts use them. Looking for
+// frames that are interlaced, it has read on from the beginning; the first chunk would read the same.
 // Where that fails, a part reads them in the source.
 // Not in charge of: the object (transcoder/division/), what the attempt keeps of the source (source/readCache.ts).
-import { createHash } from 'node:crypto'
 import { MAIN_TASK } from '#contract/taskId.ts'
 import type { Attempt } from '../../attempt.ts'
 import { decodeLeftBytes, encodeLeftBytes } from '../../division/leftBytes.ts'
-import { putWorkObject, readWorkObjects, workDirectory } from '../../division/workObjects.ts'
+import { putWorkObject, readWorkObjects, workDirectory, type WorkObject } from '../../division/workObjects.ts'
 import type { SourceRun } from '../../source/collectedBytes.ts'
+import type { PartPlan } from '../../plan/model/divisionPlan.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import type { OpenTask } from '../openTask.ts'
 
 /** Of a smaller source it saves little. */
 const LEAST_SOURCE_BYTES = 64 * 1024 * 1024
 /** ffprobe and ffmpeg examine up to 5,000,000 bytes (-probesize). */
-const MOST_BEGINNING_BYTES = 6 * 1024 * 1024
+const BEGINNING_BYTES = 6 * 1024 * 1024
 /** In memory for a moment. The index of a film of two hours has about 5 MB. */
 const MOST_BYTES = 16 * 1024 * 1024
-const FILE = 'beginning'
+/** Of less, the first chunk reads it again. */
+const LEAST_CONTINUATION_BYTES = 1024 * 1024
 
-/** The same plan where nothing is left. */
+/** The same plan where nothing is left. Once for each attempt: the objects have the same names. */
 export async function withBeginning(
   { attempt, task, sizeBytes }: Pick<OpenTask, 'attempt' | 'task' | 'sizeBytes'>,
   plan: Plan,
 ): Promise<Plan> {
   const { loopback, taskClient, controller, log } = attempt
   const { division } = plan
-  if (division == null || task.accepts?.mainWork !== true || (sizeBytes ?? 0) < LEAST_SOURCE_BYTES) return plan
-  const runs = within(MOST_BYTES, await loopback.kept(MOST_BEGINNING_BYTES))
-  if (runs[0]?.first !== 0) return plan
-  const object = encodeLeftBytes(runs)
-  const name = `${workDirectory(MAIN_TASK, task.attempt)}/${FILE}`
+  if (division == null || task.kind === 'plan' || task.accepts?.mainWork !== true) return plan
+  if ((sizeBytes ?? 0) < LEAST_SOURCE_BYTES) return plan
+  const [first, ...others] = await loopback.kept()
+  if (first?.first !== 0) return plan
+  const put = (file: string, runs: SourceRun[]): Promise<WorkObject> =>
+    putWorkObject(
+      taskClient,
+      `${workDirectory(MAIN_TASK, task.attempt)}/${file}`,
+      encodeLeftBytes(runs),
+      controller.signal,
+    )
   try {
-    await putWorkObject(taskClient, name, object, controller.signal)
+    const beginning = { first: 0, bytes: first.bytes.subarray(0, BEGINNING_BYTES) }
+    const left = { beginning: await put('beginning', within(MOST_BYTES, [beginning, ...others])) }
+    const bytes = first.bytes.subarray(BEGINNING_BYTES)
+    // Before a cut nothing is encoded.
+    if (bytes.length < LEAST_CONTINUATION_BYTES || plan.cut != null)
+      return { ...plan, division: { ...division, ...left } }
+    const continuation = await put('continuation', [{ first: BEGINNING_BYTES, bytes }])
+    return { ...plan, division: { ...division, ...left, continuation } }
   } catch (error) {
     controller.signal.throwIfAborted()
     log.warn('the beginning of the source could not be stored for the parts', { error: String(error) })
     return plan
   }
-  const beginning = { name, bytes: object.length, sha256: createHash('sha256').update(object).digest('hex') }
-  return { ...plan, division: { ...division, beginning } }
 }
 
 /** As many of the first ones as have no more bytes. */
@@ -48,17 +61,25 @@ function within(most: number, runs: readonly SourceRun[]): SourceRun[] {
   return runs.filter(({ bytes }) => (sum += bytes.length) <= most)
 }
 
-/** Before anything reads the source. `whole`: the plan of the job. */
-export async function useBeginning(attempt: Attempt, whole: Plan): Promise<void> {
+/** Before anything reads the source. `whole`: the plan of the job; `part`: undefined = a part of the survey. */
+export async function useBeginning(attempt: Attempt, whole: Plan, part: PartPlan | undefined): Promise<void> {
+  const { beginning, continuation } = whole.division ?? {}
+  await useObject(attempt, beginning)
+  if (part?.kind === 'chunk' && part.chunk === 0) await useObject(attempt, continuation)
+}
+
+async function useObject(attempt: Attempt, object: WorkObject | undefined): Promise<void> {
   const { loopback, taskClient, controller, log } = attempt
-  const { beginning } = whole.division ?? {}
-  if (beginning === undefined) return
+  if (object === undefined) return
   try {
     const pieces: Uint8Array[] = []
-    for await (const piece of readWorkObjects(taskClient, [beginning], controller.signal)) pieces.push(piece)
+    for await (const piece of readWorkObjects(taskClient, [object], controller.signal)) pieces.push(piece)
     await loopback.keep(decodeLeftBytes(Buffer.concat(pieces)) ?? [])
   } catch (error) {
     controller.signal.throwIfAborted()
-    log.warn('the beginning of the source that was stored cannot be read: it is read again', { error: String(error) })
+    log.warn('what was stored of the source cannot be read: it is read there again', {
+      object: object.name,
+      error: String(error),
+    })
   }
 }

@@ -25,6 +25,8 @@ export interface DivisionPlan {
   subtitles?: StoredObject | undefined
   /** The beginning and the index of the source, which parts do not read there. Missing = they do. */
   beginning?: StoredObject | undefined
+  /** More of the source behind `beginning`, which the first chunk does not read there. Missing = it does. */
+  continuation?: StoredObject | undefined
 }
 
 export interface SharedReadingPlan {

@@ -17,7 +17,7 @@ import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 const fixture = withOneThread(await useAttemptFixture())
 const SOURCE_BYTES = 64 * 1024 * 1024
 const SECONDS = 24
-const [LAST, MIDDLE] = [0, 3]
+const [LAST, FIRST, MIDDLE] = [0, 2, 3]
 /** A first request, which also tells whether the source has changed. */
 const FIRST_BYTES = 256 * 1024
 const BEGINNING_BYTES = 6 * 1024 * 1024
@@ -76,9 +76,11 @@ test('parts do not request the beginning again, and make the same', async () => 
   const taskApi = await new FakeTaskApi({ bytes }).start()
   try {
     const plan = await divided(taskApi)
-    expect([...taskApi.work.keys()]).toEqual(['0-1/beginning.0'])
+    expect(new Set([...taskApi.work.keys()].map((name) => name.replace(/\.\d+$/, '')))).toEqual(
+      new Set(['0-1/beginning', '0-1/continuation']),
+    )
     expect(plan.division?.beginning?.name).toBe('0-1/beginning')
-    const { beginning: _, ...division } = plan.division!
+    const { beginning: _, continuation: _continuation, ...division } = plan.division!
     const without = await madePart(taskApi, { ...plan, division }, MIDDLE)
     const made = await madePart(taskApi, plan, MIDDLE)
     expect(without.requested.beginning).toBeGreaterThan(2 * FIRST_BYTES)
@@ -86,6 +88,30 @@ test('parts do not request the beginning again, and make the same', async () => 
     expect(without.requested.all - made.requested.all).toBeGreaterThan(FIRST_BYTES)
     expect(made.outputs.size).toBeGreaterThan(3)
     expect(made.outputs).toEqual(without.outputs)
+  } finally {
+    await taskApi.stop()
+  }
+}, 120_000)
+
+test('the first chunk does not request what the first attempt read on from there, and makes the same', async () => {
+  const taskApi = await new FakeTaskApi({ bytes }).start()
+  try {
+    const plan = await divided(taskApi)
+    const { continuation, ...division } = plan.division!
+    expect(continuation?.name).toBe('0-1/continuation')
+    expect(continuation!.bytes).toBeGreaterThan(1024 * 1024)
+    const without = await madePart(taskApi, { ...plan, division }, FIRST)
+    const made = await madePart(taskApi, plan, FIRST)
+    const saved = without.requested.all - made.requested.all
+    // It may end in the middle of the chunk, or behind it.
+    expect(saved).toBeGreaterThan(Math.min(continuation!.bytes, without.requested.all) / 2)
+    expect(made.outputs.size).toBeGreaterThan(3)
+    expect(made.outputs).toEqual(without.outputs)
+    // If it is gone, the source is read.
+    for (const name of taskApi.work.keys()) if (name.startsWith('0-1/continuation')) taskApi.work.delete(name)
+    const again = await madePart(taskApi, plan, FIRST)
+    expect(again.requested.all).toBeGreaterThan(made.requested.all + saved / 2)
+    expect(again.outputs).toEqual(made.outputs)
   } finally {
     await taskApi.stop()
   }
