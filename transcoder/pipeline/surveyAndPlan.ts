@@ -75,7 +75,7 @@ export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan 
   if (plan.division != null || plan.join !== undefined) return null
   const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const { plan: planned } = await divided(open, plan, used)
-  return planned.division == null ? null : withBeginning(open, planned)
+  return planned.division == null ? null : planned
 }
 
 type Divided = Pick<Surveyed, 'plan' | 'deadline'>
@@ -117,7 +117,8 @@ async function divided(
   if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
   const source = await open.attempt.loopback.version()
   const withSource = { ...planned, division: { ...planned.division, source } }
-  const shared = await withSharedReading(open, withSource, used)
+  // Before samples of the bitrate are read in the middle of the source.
+  const shared = await withBeginning(open, await withSharedReading(open, withSource, used))
   return { plan: 'parts' in round ? shared : await withSurveyOrRates(open, shared, used, round), deadline }
 }
 
@@ -245,7 +246,6 @@ async function surveyFile(open: OpenTask, found: FoundByParts | null): Promise<S
   return {
     media: whole,
     ...made,
-    plan: await withBeginning(open, made.plan),
     drawn,
     hasCaptions: inspected.video?.closedCaptions === true,
   }

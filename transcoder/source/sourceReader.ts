@@ -75,9 +75,10 @@ const AFTER_EXPECTED_MS = 1000
 const UNEXPECTED_MS = 50
 /**
  * As long as output grows, what is in those buffers is still being used. The reader gets a little all the same after so
- * many waits: ffmpeg gives up after 20 s without a byte, and may make output from what it decoded before.
+ * many waits: ffmpeg gives up after 20 s without a byte, of which a request may take 15, and may make output
+ * from what it decoded before.
  */
-const MOST_WAITS_FOR_OUTPUT = 8
+const MOST_WAITS_FOR_OUTPUT = 4
 /** A reader that goes on after so many waits without output wants it all. */
 const MOST_WAITS = 6
 
@@ -325,6 +326,7 @@ export class SourceReader {
         if (seen > at) {
           for await (const chunk of this.#cache!.read(at, seen)) {
             signal.throwIfAborted()
+            hasReadExpected ||= this.#expected !== null && isExpected(at)
             at += chunk.length
             yield chunk
           }

@@ -72,15 +72,15 @@ export function describeDivision(
  */
 export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<TaskDescription['accepts']> {
   const isMain = task.main === null
-  const isDivided = task.kind === 'part' || task.parts > 0
+  const mayDivide = task.kind !== 'part' && (task.parts === 0 || isSurveying(task))
   return {
     source: isMain && job.source === null,
     preview: isMain && job.config.preview !== false && job.poster === null,
     log: task.part === null || task.part >= job.survey_parts,
     subtitles: true,
-    ...(isDivided
-      ? {}
-      : { parts: MAX_JOB_PARTS, surveys: true, resurveys: true, mainWork: true, ...automaticDivision(env, task) }),
+    ...(mayDivide ? { parts: MAX_JOB_PARTS, mainWork: true, ...automaticDivision(env, task) } : {}),
+    // The attempt behind a survey uses what that found.
+    ...(mayDivide && task.parts === 0 ? { surveys: true, resurveys: true } : {}),
   }
 }
 

@@ -3,7 +3,7 @@
 // Not in charge of: removing them, with the other records of the ended job (monitor/commitOutputs.ts); their content,
 // which only transcoders know.
 import type { Context } from 'hono'
-import { terminal } from '#contract/task/lifecycle.ts'
+import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
 import { workObjectName } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId, storedNumber } from '#contract/taskId.ts'
 import { findTask } from '../db/tasks.ts'
@@ -41,11 +41,11 @@ export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
   return c.json({})
 }
 
-/** Parts may be reading what the main task stored before. @throws RequestError */
+/** Chunks may be reading what the main task stored before; parts of a survey read none of what this attempt stores. @throws RequestError */
 async function requireUndivided(db: D1Database, id: string): Promise<void> {
   const main = await findTask(db, id)
   if (main?.kind === 'plan') throw new RequestError('forbidden', 'A dry run stores nothing.')
-  if (main?.parts !== 0) throw staleAttempt()
+  if (main === null || (main.parts !== 0 && !isSurveying(main))) throw staleAttempt()
 }
 
 async function isNeeded(db: D1Database, id: string, attempt: number): Promise<boolean> {

@@ -98,7 +98,9 @@ async function runSurvey(
     await makeParts(taskApi, surveyed, round, () => fixture.context())
     made = parts
     beforePlan?.()
-    taskApi.task = { ...surveyed, attempt: 2 + rounds, surveyed: { parts } }
+    // As acceptedReports (worker/taskApi/parts.ts): it plans again, with what was found.
+    const { surveys: _, resurveys: _resurveys, ...accepts } = task.accepts!
+    taskApi.task = { ...surveyed, attempt: 2 + rounds, surveyed: { parts }, accepts }
     await runTask(runRequest(taskApi, 2 + rounds), fixture.context())
   }
   if (rounds === 0) throw new Error('the job has no survey')

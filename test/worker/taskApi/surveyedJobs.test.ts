@@ -2,6 +2,7 @@
 // and a loss and a cancel in the first.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { PARTS_SHARE, type TaskDescription } from '#contract/task/protocol.ts'
 import { taskIdOf } from '#contract/taskId.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
@@ -43,6 +44,12 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   const described = await describe(again)
   expect(described.surveyed).toEqual({ parts: SURVEYS })
   expect(described.assemble).toBeUndefined()
+  // It may plan the job again, with what the survey found, and leave things for the chunks.
+  expect(described.accepts).toMatchObject({ parts: MAX_JOB_PARTS, mainWork: true })
+  expect(described.accepts).not.toHaveProperty('surveys')
+  expect(described.accepts).not.toHaveProperty('resurveys')
+  const leave = async () => (await again.taskApi('PUT', '/work/0-2/beginning.0', new Uint8Array([1]))).status
+  expect(await leave()).toBe(200)
   expect(await (await again.taskApi('GET', '/parts/1')).json()).toEqual({ bits: 2 })
   const factors = { ...HLS_PLAN.plan, durationSeconds: 7 }
   expect((await again.taskApi('POST', '/plan', { ...HLS_PLAN, plan: factors, replaces: true })).status).toBe(200)
@@ -51,6 +58,9 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   const twice = await Promise.all([again.divide(SURVEYS + PARTS), again.divide(SURVEYS + PARTS)])
   expect(twice.map(({ status }) => status)).toEqual([200, 200])
   expect(await statesOf(again)).toHaveLength(SURVEYS + PARTS)
+  expect(await leave()).toBe(409)
+  const { parts: most } = (await describe(parts[0])).accepts ?? {}
+  expect(most).toBeUndefined()
 
   const chunks = [await startNextAttempt(), await startNextAttempt()].toSorted((a, b) => a.part! - b.part!)
   // The rest, behind the last chunk, is held back until that one is stored.

@@ -21,7 +21,7 @@ const MOST_BYTES = 16 * 1024 * 1024
 /** Of less, the first chunk reads it again. */
 const LEAST_CONTINUATION_BYTES = 1024 * 1024
 
-/** The same plan where nothing is left. Once for each attempt: the objects have the same names. */
+/** The same plan where nothing is left. */
 export async function withBeginning(
   { attempt, task, sizeBytes }: Pick<OpenTask, 'attempt' | 'task' | 'sizeBytes'>,
   plan: Plan,
@@ -39,26 +39,31 @@ export async function withBeginning(
       encodeLeftBytes(runs),
       controller.signal,
     )
+  let made = plan
   try {
     const beginning = { first: 0, bytes: first.bytes.subarray(0, BEGINNING_BYTES) }
-    const left = { beginning: await put('beginning', within(MOST_BYTES, [beginning, ...others])) }
+    const left = { ...division, beginning: await put('beginning', within(MOST_BYTES, [beginning, ...others])) }
+    made = { ...plan, division: left }
     const bytes = first.bytes.subarray(BEGINNING_BYTES)
     // Before a cut nothing is encoded.
-    if (bytes.length < LEAST_CONTINUATION_BYTES || plan.cut != null)
-      return { ...plan, division: { ...division, ...left } }
+    if (bytes.length < LEAST_CONTINUATION_BYTES || plan.cut != null) return made
     const continuation = await put('continuation', [{ first: BEGINNING_BYTES, bytes }])
-    return { ...plan, division: { ...division, ...left, continuation } }
+    return { ...plan, division: { ...left, continuation } }
   } catch (error) {
     controller.signal.throwIfAborted()
     log.warn('the beginning of the source could not be stored for the parts', { error: String(error) })
-    return plan
+    return made
   }
 }
 
-/** As many of the first ones as have no more bytes. */
+/** The first ones that together have no more bytes. */
 function within(most: number, runs: readonly SourceRun[]): SourceRun[] {
   let sum = 0
-  return runs.filter(({ bytes }) => (sum += bytes.length) <= most)
+  return runs.filter(({ bytes }) => {
+    const fits = sum + bytes.length <= most
+    if (fits) sum += bytes.length
+    return fits
+  })
 }
 
 /** Before anything reads the source. `whole`: the plan of the job; `part`: undefined = a part of the survey. */
