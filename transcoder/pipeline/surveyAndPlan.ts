@@ -18,7 +18,7 @@ import { encodedSegments } from '../plan/division/encodedSegments.ts'
 import { loudnessSeconds, withExpectedLoudness } from '../plan/division/loudnessSurvey.ts'
 import { isSoughtTransport } from '../plan/division/soughtTransport.ts'
 import { samplingSeconds } from '../plan/division/samplingCost.ts'
-import { isProvisional, readingSeconds, surveyParts } from '../plan/division/surveyPlan.ts'
+import { isProvisional, readingSeconds, SURVEY_PARTS_LEFT, surveyParts } from '../plan/division/surveyPlan.ts'
 import { withDivision, withoutDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -106,7 +106,8 @@ async function divided(
   }
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  const abilities = { seekable, maxParts, automatic, surveyed: 'parts' in round ? round.parts : 0 }
+  const left = accepts?.surveys === true ? SURVEY_PARTS_LEFT : 0
+  const abilities = { seekable, maxParts, automatic, surveyed: 'parts' in round ? round.parts : left }
   const wished = withDivision(open.spec, plan, used, abilities)
   const reason = wished.division == null ? null : await undividable(open, wished)
   const made =

@@ -1,6 +1,7 @@
 // In charge of: what an attempt that plans has to know of the transcoders that may work on its job, and of the end time that
 // the client wants.
 // Not in charge of: the order of waiting tasks (db/tasks.ts), what follows for the plan (transcoder/plan/division).
+import { isPlanning } from '#contract/task/divisionAbilities.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { findAccount } from '../db/accounts.ts'
 import type { Job } from '../db/jobs.ts'
@@ -15,7 +16,7 @@ export async function describeDeadline(
   now: number,
 ): Promise<Pick<TaskDescription, 'deadline' | 'slots'>> {
   const { deadline_seconds: seconds } = config
-  if (task.kind === 'part' || task.parts > 0) return {}
+  if (!isPlanning(task)) return {}
   const [known, { max_running: most }] = await Promise.all([listSlots(env, now), findAccount(env.DB, account)])
   // The one that asks exists, also if it has just become silent.
   const slots = Math.max(1, Math.min(known.length, most ?? known.length))

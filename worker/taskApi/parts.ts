@@ -11,7 +11,7 @@ import {
   PART_HEARTBEAT_MS,
   type TaskDescription,
 } from '#contract/task/protocol.ts'
-import { MAX_JOB_PARTS } from '#contract/limits.ts'
+import { divisionAbilities, isPlanning } from '#contract/task/divisionAbilities.ts'
 import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
 import { MAIN_TASK, parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
 import { findStoredAttempt } from '../db/parts.ts'
@@ -72,15 +72,14 @@ export function describeDivision(
  */
 export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<TaskDescription['accepts']> {
   const isMain = task.main === null
-  const mayDivide = task.kind !== 'part' && (task.parts === 0 || isSurveying(task))
   return {
-    source: isMain && job.source === null,
+    // Behind a survey it is complete: the first attempt knew no cues.
+    source: isMain && (job.source === null || isSurveying(task)),
     preview: isMain && job.config.preview !== false && job.poster === null,
     log: task.part === null || task.part >= job.survey_parts,
     subtitles: true,
-    ...(mayDivide ? { parts: MAX_JOB_PARTS, mainWork: true, ...automaticDivision(env, task) } : {}),
-    // The attempt behind a survey uses what that found.
-    ...(mayDivide && task.parts === 0 ? { surveys: true, resurveys: true } : {}),
+    ...divisionAbilities(task),
+    ...(isPlanning(task) ? automaticDivision(env, task) : {}),
   }
 }
 

@@ -4,6 +4,7 @@
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { partTaskNumber } from '#contract/taskId.ts'
+import { divisionAbilities } from '#contract/task/divisionAbilities.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import type { SharedReadingPlan, SourceVersion, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
@@ -11,8 +12,11 @@ import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
 
-/** The most parts that the service accepts. */
-const MAX_PARTS = 400
+/** As the service says, by what was divided before. */
+const acceptsOf = (done: { parts: number; survey_parts: number }): NonNullable<TaskDescription['accepts']> => ({
+  ...{ source: true, preview: true, log: true, subtitles: true },
+  ...divisionAbilities({ kind: 'transcode', ...done }),
+})
 
 interface Division {
   /** As in the plan; null = as the first attempt plans them. */
@@ -46,16 +50,7 @@ export async function runDividedJob(
   task: TaskDescription,
   { chunks, survey, sharedReading, parts: wanted, build, source, beforeSurvey, beforePlan, beforeAssembly }: Division,
 ): Promise<void> {
-  const accepts = {
-    source: true,
-    preview: true,
-    log: true,
-    subtitles: true,
-    parts: MAX_PARTS,
-    surveys: true,
-    resurveys: true,
-    mainWork: true,
-  }
+  const accepts = acceptsOf({ parts: 0, survey_parts: 0 })
   taskApi.division =
     chunks === null
       ? null
@@ -80,7 +75,8 @@ export async function runDividedJob(
   await makeParts(taskApi, { ...task, plan }, wanted ?? all, () => fixture.context())
   if (taskApi.records.size < first + parts || parts <= 0) return
   beforeAssembly?.()
-  await assembleFromParts(taskApi, { ...task, plan, accepts }, { parts, first }, () => fixture.context(), 2 + rounds)
+  const assembling = { ...task, plan, accepts: acceptsOf({ parts: first + parts, survey_parts: first }) }
+  await assembleFromParts(taskApi, assembling, { parts, first }, () => fixture.context(), 2 + rounds)
 }
 
 /** The parts of the survey, and the attempts behind them, of which the last one divides the job: how many those are. */
@@ -98,8 +94,7 @@ async function runSurvey(
     await makeParts(taskApi, surveyed, round, () => fixture.context())
     made = parts
     beforePlan?.()
-    // As acceptedReports (worker/taskApi/parts.ts): it plans again, with what was found.
-    const { surveys: _, resurveys: _resurveys, ...accepts } = task.accepts!
+    const accepts = acceptsOf({ parts, survey_parts: parts })
     taskApi.task = { ...surveyed, attempt: 2 + rounds, surveyed: { parts }, accepts }
     await runTask(runRequest(taskApi, 2 + rounds), fixture.context())
   }

@@ -45,7 +45,9 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   expect(described.surveyed).toEqual({ parts: SURVEYS })
   expect(described.assemble).toBeUndefined()
   // It may plan the job again, with what the survey found, and leave things for the chunks.
-  expect(described.accepts).toMatchObject({ parts: MAX_JOB_PARTS, mainWork: true })
+  expect(described.accepts).toMatchObject({ source: true, parts: MAX_JOB_PARTS, mainWork: true })
+  expect(described.accepts?.divide_above_seconds).toBeGreaterThan(0)
+  expect(described.slots).toBeGreaterThan(0)
   expect(described.accepts).not.toHaveProperty('surveys')
   expect(described.accepts).not.toHaveProperty('resurveys')
   const leave = async () => (await again.taskApi('PUT', '/work/0-2/beginning.0', new Uint8Array([1]))).status

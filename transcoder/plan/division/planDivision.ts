@@ -19,7 +19,7 @@ export interface DivisionAbilities {
   seekable: boolean
   /** The most parts that the service accepts; null = it divides no jobs. */
   maxParts: number | null
-  /** So many of them surveyed the source; missing = none. */
+  /** So many of them survey the source, or may do so; missing = none. */
   surveyed?: number
   /** What decides for a job that says nothing about chunks; missing = it is not divided. */
   automatic?: AutomaticDivision

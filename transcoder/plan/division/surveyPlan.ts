@@ -7,6 +7,8 @@ const SURVEY_ABOVE_SECONDS = 60
 /** Of one part. */
 const PART_SECONDS = 20
 const MAX_SURVEY_PARTS = 16
+/** Of the parts of a job, so many are left for two rounds of a survey: the longest videos need one most. */
+export const SURVEY_PARTS_LEFT = 2 * MAX_SURVEY_PARTS
 
 /**
  * How many in each round; null = the attempt that plans does it by itself. `seconds`: that one transcoder would take.

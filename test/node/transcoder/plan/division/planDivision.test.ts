@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseCutTime } from '#contract/job/cutTime.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
+import { SURVEY_PARTS_LEFT } from '../../../../../transcoder/plan/division/surveyPlan.ts'
 import { taskPlanSchema } from '#contract/task/planSchema.ts'
 import { longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
 import { planDivision } from '../../../../../transcoder/plan/division/planDivision.ts'
@@ -20,7 +21,10 @@ import {
   videoProfile,
 } from '../../../../support/transcoder/jobSpecs.ts'
 
-const ABILITIES = { seekable: true, maxParts: MAX_JOB_PARTS }
+const ABILITIES: { seekable: boolean; maxParts: number; surveyed?: number } = {
+  seekable: true,
+  maxParts: MAX_JOB_PARTS,
+}
 
 /** Segments of 6 s. */
 const specOf = (
@@ -105,6 +109,8 @@ describe('chunks are ranges of whole segments of about the same length', () => {
     const spec = specOf(10)
     const media = lasting(9000)
     expect(chunks(spec, media)).toHaveLength(MAX_JOB_PARTS - 1)
+    const surveyed = divide(spec, media, {}, { ...ABILITIES, surveyed: SURVEY_PARTS_LEFT })
+    expect('division' in surveyed && surveyed.division?.chunks).toHaveLength(MAX_JOB_PARTS - SURVEY_PARTS_LEFT - 1)
     const few = divide(spec, media, {}, { seekable: true, maxParts: 4 })
     expect(few).toEqual({ division: { chunks: [0, 500, 1000] } })
     expect(divide(spec, media, {}, { seekable: true, maxParts: 2 })).toHaveProperty('left_out')

@@ -1,4 +1,5 @@
 // Finding rate factors in parts, from samples of a film that is a formula; no ffmpeg.
+import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { expect, test } from 'vitest'
 import {
   findRateFactors,
@@ -11,7 +12,7 @@ import {
   sampleShare,
   type PlaceSample,
 } from '../../../../../transcoder/analysis/rate/surveyRates.ts'
-import { surveyParts } from '../../../../../transcoder/plan/division/surveyPlan.ts'
+import { SURVEY_PARTS_LEFT, surveyParts } from '../../../../../transcoder/plan/division/surveyPlan.ts'
 import { Random } from '../../../../support/seededRandom.ts'
 
 const GOP = { seconds: 2, shares: 50, runInSeconds: 1 }
@@ -83,4 +84,7 @@ test('parts survey where one transcoder would take longer than a minute, and lea
   expect(surveyParts(5000, division, 400)).toBe(16)
   expect(surveyParts(5000, division, 7)).toBe(3)
   expect(surveyParts(5000, division, 5)).toBeNull()
+  const most = { chunks: Array.from({ length: MAX_JOB_PARTS - SURVEY_PARTS_LEFT - 1 }, (_, chunk) => chunk) }
+  expect(surveyParts(5000, most, MAX_JOB_PARTS)).toBe(16)
+  expect(surveyParts(5000, most, MAX_JOB_PARTS, 2)).toBe(16)
 })
