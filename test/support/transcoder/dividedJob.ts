@@ -14,7 +14,10 @@ import type { FakeTaskApi } from './fakeTaskApi.ts'
 
 /** As the service says, by what was divided before. */
 const acceptsOf = (done: { parts: number; survey_parts: number }): NonNullable<TaskDescription['accepts']> => ({
-  ...{ source: true, preview: true, log: true, subtitles: true },
+  source: true,
+  preview: true,
+  log: true,
+  subtitles: true,
   ...divisionAbilities({ kind: 'transcode', ...done }),
 })
 
