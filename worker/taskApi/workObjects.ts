@@ -41,11 +41,15 @@ export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
   return c.json({})
 }
 
-/** Chunks may be reading what the main task stored before; parts of a survey read none of what this attempt stores. @throws RequestError */
+/**
+ * Parts may be reading what the attempt that divided the job has stored. One behind a survey divides it again, and stores
+ * under a number of its own. @throws RequestError
+ */
 async function requireUndivided(db: D1Database, id: string): Promise<void> {
   const main = await findTask(db, id)
   if (main?.kind === 'plan') throw new RequestError('forbidden', 'A dry run stores nothing.')
-  if (main === null || (main.parts !== 0 && !isSurveying(main))) throw staleAttempt()
+  const dividesAgain = main !== null && main.state === 'running' && isSurveying(main)
+  if (main?.parts !== 0 && !dividesAgain) throw staleAttempt()
 }
 
 async function isNeeded(db: D1Database, id: string, attempt: number): Promise<boolean> {
