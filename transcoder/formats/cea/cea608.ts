@@ -4,6 +4,7 @@
 // (captionScreen.ts).
 import { basicCharacter, extendedCharacter, specialCharacter } from './characters608.ts'
 import { Memory608 } from './memory608.ts'
+import { PairReader608 } from './pairs608.ts'
 
 /** Rows by the first byte of a preamble address code (table 53), without and with bit 0x20 of the second byte. */
 const ROWS: readonly (readonly [number, number])[] = [
@@ -21,32 +22,27 @@ export class Cea608Field {
   /** Channels 1 and 2 (field 2: 3 and 4). */
   readonly channels = [new Memory608(), new Memory608()] as const
   #selected: Memory608 | null = null
-  #previous = 0
+  readonly #reader = new PairReader608()
   /** Between captions, field 2 carries programme data (XDS). */
   #foreign = false
 
   /** One pair of bytes, including their parity bits. */
   push(first: number, second: number): void {
-    // A damaged control code is dropped: it is sent twice anyway (8.4).
-    if (!isOdd(first)) return
-    const [high, low] = [first & 0x7f, second & 0x7f]
+    const read = this.#reader.read(first, second)
+    if (read === null || read.repeats) return
+    const [high, low] = [read.pair >> 8, read.pair & 0xff]
     if (high >= 0x10 && high <= 0x1f) {
-      if (isOdd(second)) this.#control(high, low)
+      this.#control(high, low)
       return
     }
-    this.#previous = 0
     if (high > 0 && high < 0x10) this.#foreign = true
     if (high < 0x20 || this.#foreign) return
     this.#selected?.write(basicCharacter(high))
-    if (low >= 0x20) this.#selected?.write(basicCharacter(isOdd(second) ? low : 0x7f))
+    if (low >= 0x20) this.#selected?.write(basicCharacter(low))
   }
 
   #control(high: number, low: number): void {
-    const code = (high << 8) | low
-    // A code and its repetition count once. A third one counts as new.
-    const isRepeat = code === this.#previous
-    this.#previous = isRepeat ? 0 : code
-    if (isRepeat || low < 0x20) return
+    if (low < 0x20) return
     this.#foreign = false
     const memory = this.channels[(high & 0x08) === 0 ? 0 : 1]
     this.#selected = memory
@@ -62,12 +58,4 @@ export class Cea608Field {
 function address(memory: Memory608, set: number, low: number): void {
   const row = ROWS[set]![(low & 0x20) === 0 ? 0 : 1]
   memory.moveTo(row, (low & 0x10) === 0 ? 0 : ((low & 0x0e) >> 1) * 4)
-}
-
-function isOdd(byte: number): boolean {
-  let bits = byte
-  bits ^= bits >> 4
-  bits ^= bits >> 2
-  bits ^= bits >> 1
-  return (bits & 1) === 1
 }

@@ -2,6 +2,7 @@
 // order, and nothing of a piece on the screen of the next one.
 // Not in charge of: reading the pieces (pipeline/join/pieceCaptions.ts), the frames of the outputs (captionFrames.ts).
 import type { CaptionFields } from './captionFrames.ts'
+import { PairReader608 } from './pairs608.ts'
 import { PAIRS_PER_SECOND, type SentPair } from './schedule608.ts'
 
 /** Times of frames are rounded to 1/90000 s. */
@@ -32,8 +33,7 @@ export class JoinedPairs {
     for (const [index, field] of this.#fields.entries())
       for (let at = 0; at + 3 <= ccData.length; at += 3)
         // cc_valid, and the field.
-        if ((ccData[at]! & 7) === (4 | index))
-          field.push(Math.max(this.#start, slot), ((ccData[at + 1]! & 0x7f) << 8) | (ccData[at + 2]! & 0x7f))
+        if ((ccData[at]! & 7) === (4 | index)) field.push(Math.max(this.#start, slot), ccData[at + 1]!, ccData[at + 2]!)
   }
 
   /** What is sent from then on, in seconds of the joined video, belongs to the next piece. */
@@ -45,6 +45,8 @@ export class JoinedPairs {
 function slotFrom(seconds: number): number {
   return Math.ceil(seconds * PAIRS_PER_SECOND - ROUNDING_SLOTS)
 }
+
+const NOTHING = { pair: 0, repeats: false }
 
 /** What a channel of the piece leaves in the memory of a decoder. */
 interface Memory {
@@ -59,7 +61,7 @@ class JoinedField {
   readonly #sent: number[] = []
   /** The next free slot. */
   #next = 0
-  #last = 0
+  #reader = new PairReader608()
   #hasBegun = false
   #channel: 0 | 1 = 0
   #memories = [blank(), blank()] as const
@@ -74,7 +76,7 @@ class JoinedField {
 
   beginPiece(start: number): void {
     this.#next = Math.max(this.#next, start)
-    this.#last = 0
+    this.#reader = new PairReader608()
     this.#hasBegun = false
     for (const [channel, { shown, loaded }] of this.#memories.entries()) {
       // Control codes are sent twice; the second one is ignored.
@@ -84,20 +86,19 @@ class JoinedField {
     this.#memories = [blank(), blank()]
   }
 
-  push(slot: number, pair: number): void {
+  push(slot: number, first: number, second: number): void {
     const at = Math.max(this.#next, slot)
+    const { pair, repeats } = this.#reader.read(first, second) ?? NOTHING
     if (pair === 0) {
-      // Late pairs catch up, but two codes that an empty pair separates would be one code and its repetition.
-      if (at === slot || isControl(this.#last)) this.#next = at + 1
-      this.#last = 0
+      // Late pairs catch up.
+      if (at === slot) this.#next = at + 1
       return
     }
     // The rest of a caption whose beginning is before the piece.
     this.#hasBegun ||= beginsText(pair)
     if (!this.#hasBegun && !clears(pair)) return
-    this.#remember(pair)
+    if (!repeats) this.#remember(pair)
     this.#send(at, pair)
-    this.#last = pair
   }
 
   endPiece(end: number): void {
@@ -117,7 +118,7 @@ class JoinedField {
   }
 
   #remember(pair: number): void {
-    if (isControl(pair)) this.#channel = (pair & 0x0800) === 0 ? 0 : 1
+    if ((pair & 0x7000) === 0x1000) this.#channel = (pair & 0x0800) === 0 ? 0 : 1
     const memory = this.#memories[this.#channel]
     if (!isCommand(pair)) {
       // Extended data (0x01 to 0x0f) is not shown.
@@ -136,10 +137,6 @@ class JoinedField {
 
 function blank(): Memory {
   return { shown: false, loaded: false, mode: RESUME_LOADING }
-}
-
-function isControl(pair: number): boolean {
-  return (pair & 0x7000) === 0x1000
 }
 
 /** A code for a channel's mode or memory (0x14, in field 2 also 0x15; 0x1c, 0x1d). */

@@ -48,6 +48,61 @@ describe('pop-on', () => {
     expect(told([[...spoken('ABCD'), BS, BS, BS, BS], EOC, EOC, [0, 0]])).toEqual([['CC1', 1, 4, 'AB']])
   })
 
+  // Each of these does something else when it is executed twice, or a third time.
+  const PAD = [0, 0] as const
+  test.each([
+    ['end of caption', spoken('ONE '), EOC, 'ONE', ''],
+    ['carriage return', [RU3, PAC15, ...characterPairs('ONE '), CR, ...characterPairs('TWO ')], CR, 'ONE\nTWO', 'TWO'],
+    ['backspace', [RDC, PAC15, ...characterPairs('ABCD')], BS, 'ABC', 'AB'],
+    ['tab', [RDC, PAC15, ...characterPairs('AB')], [0x17, 0x21], 'AB XY', 'AB  XY'],
+    ['special character', [RDC, PAC15, ...characterPairs('AB')], [0x11, 0x37], 'AB♪', 'AB♪♪'],
+    ['extended character', [RDC, PAC15, ...characterPairs('ABCD')], [0x12, 0x21], 'ABCÉ', 'ABCÉ'],
+  ] as [string, Pair[], Pair, string, string][])(
+    'padding between the two sendings: %s',
+    (name, before, code, once, twice) => {
+      const after = name === 'tab' ? characterPairs('XY') : []
+      for (const field of [0, 1] as const) {
+        const shown = (codes: Pair[]) => told([[...before, ...codes, ...after], PAD], field).at(-1)?.[3] ?? ''
+        expect(shown([code, code]), 'no padding').toBe(once)
+        expect(shown([code, PAD, code]), 'one pair').toBe(once)
+        expect(shown([PAD, code, PAD, PAD, PAD, code, PAD]), 'more').toBe(once)
+        expect(shown([code, PAD, code, PAD, code]), 'a third sending').toBe(twice)
+      }
+    },
+  )
+
+  test('padding between the codes of another channel or field', () => {
+    const second = ([a, b]: Pair): Pair => [a | 8, b]
+    // The repetition of CC1 does not come: another code is between.
+    expect(told([[...spoken('ABCD'), BS, PAD, second(BS), PAD, RCL, BS], EOC, [0, 0]])[0]?.[3]).toBe('AB')
+    const decoder = new CaptionDecoder()
+    const both = (pairs: readonly [Pair, Pair][]) =>
+      Uint8Array.from(pairs.flatMap(([one, two]) => [...ccDataTriplet(0, ...one), ...ccDataTriplet(1, ...two)]))
+    decoder.push(0, both(spoken('ONE ').map((pair) => [pair, pair])))
+    decoder.push(1, both([[EOC, PAD], [PAD, EOC], [EOC, PAD], [PAD, EOC]])) // prettier-ignore
+    expect(decoder.end(3).channels.map(({ cues }) => cues.map(({ start, end }) => [start, end]))).toEqual([
+      [[1, 3]],
+      [[1, 3]],
+    ])
+  })
+
+  test.each([
+    ['the first one', [EOC, PAD, EOC], 0, 'AB'],
+    ['the second one', [EOC, PAD, EOC], 2, 'AB'],
+    ['padding between them', [EOC, PAD, EOC], 1, 'AB'],
+    ['the second one, and the code comes again', [EOC, EOC, EOC], 1, ''],
+  ] as [string, Pair[], number, string][])('a parity error of %s', (_name, pairs, damaged, text) => {
+    for (const byte of [1, 2]) {
+      const decoder = new CaptionDecoder()
+      decoder.push(0, Uint8Array.from(spoken('AB').flatMap(([a, b]) => ccDataTriplet(0, a, b))))
+      const bytes = pairs.flatMap(([a, b]) => ccDataTriplet(0, a, b))
+      bytes[3 * damaged + byte]! ^= 0x80
+      decoder.push(1, Uint8Array.from(bytes))
+      decoder.push(2, Uint8Array.from(ccDataTriplet(0, 0, 0)))
+      expect(decoder.end(3).channels[0]?.cues[0]?.text ?? '').toBe(text)
+    }
+  })
+
   test('a new caption replaces the previous one immediately', () => {
     expect(told([spoken('ONE '), EOC, spoken('TWO '), EOC, [0, 0]])).toEqual([
       ['CC1', 1, 3, 'ONE'],
