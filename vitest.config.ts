@@ -7,6 +7,7 @@ import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/buildWeb.ts'
 import { tapes } from './test/simulation/tapes.ts'
 import { LONG_FORM } from './test/support/longForm.ts'
+import { machineEngine } from './scripts/test/machineEngine.ts'
 import { LongestFirst } from './test/support/longestFirst.ts'
 import { STEP_TIMEOUT_MS, TEST_TIMEOUT_MS } from './test/support/timeouts.ts'
 
@@ -19,8 +20,8 @@ const expect = { poll: { timeout: STEP_TIMEOUT_MS } }
 /** Long forms of tests, which `npm test` leaves to `npm run test:long` and CI. */
 const exclude = LONG_FORM ? [] : ['**/*.long.test.ts']
 
-/** Vite has a variable of the same name; services that tests start would take it for theirs. */
-const ownBase = { BASE_URL: '' }
+/** BASE_URL: Vite has a variable of the same name; services that tests start would take it for theirs. */
+const env = { BASE_URL: '', ...(await machineEngine()) }
 
 export default defineConfig({
   test: {
@@ -82,7 +83,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          env: ownBase,
+          env,
           globalSetup: ['test/support/sharedFiles.ts'],
           include: ['test/node/**/*.test.ts'],
           exclude,
@@ -94,7 +95,7 @@ export default defineConfig({
       {
         test: {
           name: 'containers',
-          env: ownBase,
+          env,
           include: ['test/containers/**/*.test.ts'],
           globalSetup: ['test/containers/timings.ts'],
           testTimeout: 10 * 60_000,

@@ -69,6 +69,8 @@ export const jobErrorPolicies = {
   subtitle_track_unsupported: { permanent: true },
   // The machine has no font to draw captions with.
   burn_in_unavailable: { permanent: true },
+  // The source is whole, but the transcoder's ffmpeg is too old for it.
+  engine_cannot_decode: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
   program_missing: { permanent: true },

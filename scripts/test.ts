@@ -9,6 +9,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
+import { machineEngine } from './test/machineEngine.ts'
 import { ROOT } from './local/localSettings.ts'
 import { OUTSIDE_ERRORS, type OutsideError } from './test/outsideErrors.ts'
 import { addFailure, slowestFiles, tally, type Count, type Report } from './test/report.ts'
@@ -82,7 +83,7 @@ try {
   // vitest takes a path that does not exist for a filter, and runs fewer tests without a word.
   const missing = ENGINE_TESTS.filter((path) => !existsSync(join(ROOT, path)))
   if (missing.length > 0) throw new Error(`ENGINE_TESTS in scripts/test.ts lists missing paths: ${missing.join(', ')}`)
-  const engine = await locateEngine(process.env)
+  const engine = await locateEngine({ ...process.env, ...(await machineEngine()) })
   console.log(`ffmpeg ${engine.version} (${engine.ffmpeg})`)
   const chosen = process.argv.slice(2)
   const packaged = process.env['EVERY_ENGINE'] === '1' && chosen.length === 0 ? await locateEngine({}) : engine

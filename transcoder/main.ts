@@ -40,7 +40,7 @@ try {
   const control = new ControlServer({
     ...settings,
     instance,
-    engine: preparing.then((prepared) => ({ version: prepared.engine.version, sandbox: prepared.sandbox })),
+    engine: preparing.then((prepared) => ({ version: prepared.name, sandbox: prepared.sandbox })),
     log,
     run: async (request, controller, outlook) => {
       const { runTask } = await import('./pipeline/runTask.ts')

@@ -26,6 +26,9 @@ export function transcoderOrigin(text: string): string | null {
   return host === '' || Number(port.slice(1)) > 65_535 ? null : `${scheme}://${host}${port}`.toLowerCase()
 }
 
+/** After the version of an ffmpeg, in /health and in the diagnosis: npm's build is not updated (docs/security.md). */
+export const WITHOUT_FIXES = '(npm, without security fixes)'
+
 /** The body of `PUT /task/transcoders/:id`. Members that are not known are ignored, so that versions may differ. */
 export const registrationSchema = z.object({
   /** Random, of the process. Two processes with one id are told apart by it. */

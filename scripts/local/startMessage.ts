@@ -16,7 +16,7 @@ API reference  ${address}/docs
 API key        ${apiKey}   (jobs and uploads)
 Admin key      ${adminKey}   (issues keys, sets quotas, reads /metrics)
 Data and logs  ${near === '' || near.startsWith('..') ? settings.stateDir : near}
-${engine === null ? `Transcoders    ${transcoderUrls.join(', ') || 'those that register themselves'}` : `ffmpeg         ${engine.version} (${engine.ffmpeg})`}
+${engine === null ? `Transcoders    ${transcoderUrls.join(', ') || 'those that register themselves'}` : `ffmpeg         ${engine.version} (${engine.ffmpeg}${engine.isFromNpm === true ? ", npm's: without security fixes" : ''})`}
 
 Get started:
 

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { audioCodecs, type VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { readAc3Header } from '../formats/ac3.ts'
+import { hasSeveralAmrFrames } from '../formats/amr.ts'
 import { readHdrMetadata } from './hdrMetadata.ts'
 import { captionChannels } from '../formats/cea/channelScan.ts'
 import { hasMultipleCaptionMessages, readUserData } from '../formats/video/userData.ts'
@@ -46,20 +47,20 @@ export async function readStreamDetails(
   const input = [...inputFlags(url), ...(deep ? DEEP_PROBE_FLAGS : []), '-i', url]
   const audio = []
   for (const stream of media.audio) {
-    const header = isHeaderWanted(spec, stream)
-      ? readAc3Header(
-          await extractStream(
-            engine,
-            input,
-            ['-map', audioSpecifier(usedPids(media), stream.number), '-c', 'copy', '-frames:a', '1', '-f', 'data'],
-            dirs,
-          ),
-        )
-      : null
-    audio.push(header === null ? stream : { ...stream, ...header })
+    audio.push({ ...stream, ...(await readAudioDetails(stream)) })
   }
   const video = media.video === null ? null : { ...media.video, ...(await readVideoDetails(media.video)) }
   return { ...media, video, audio }
+
+  async function readAudioDetails(stream: AudioStream): Promise<Partial<AudioStream>> {
+    const isAmr = stream.codec.startsWith('amr_') && !engine.features.amrPackets
+    if (!isAmr && !isHeaderWanted(spec, stream)) return {}
+    const pad = audioSpecifier(usedPids(media), stream.number)
+    const flags = ['-map', pad, '-c', 'copy', '-frames:a', '1', '-f', 'data']
+    const packet = await extractStream(engine, input, flags, dirs)
+    if (!isAmr) return readAc3Header(packet) ?? {}
+    return hasSeveralAmrFrames(stream.codec, packet) ? { cannotDecode: amrReason(engine) } : {}
+  }
 
   async function readVideoDetails(stream: VideoStream): Promise<Partial<VideoStream>> {
     const pad = videoSpecifier(usedPids(media))
@@ -78,6 +79,10 @@ export async function readStreamDetails(
       activeFormat,
     }
   }
+}
+
+function amrReason({ version }: Engine): string {
+  return `its packets hold several frames, of which ffmpeg ${version} decodes only the first; ffmpeg 7 decodes all`
 }
 
 /** One frame is enough: levels are a property of the programme. */

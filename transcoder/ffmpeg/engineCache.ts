@@ -5,7 +5,6 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { findOnPath } from './sandbox.ts'
 import type { Engine } from './locate.ts'
 
 /** A program, or a library that it loads. */
@@ -41,8 +40,9 @@ export async function readEngineCache(path: string, env: Record<string, string |
   const record = JSON.parse(await readFile(path, 'utf8')) as EngineCache
   if (record.questions !== (await probeDigest())) throw new Error('another version of the transcoder wrote it')
   for (const name of ['ffmpeg', 'ffprobe'] as const) {
-    const here = env[`${name.toUpperCase()}_PATH`] || (await findOnPath(name, env['PATH'] ?? ''))
-    if (here !== record.engine[name]) throw new Error(`it is about ${record.engine[name]}, not about ${here}`)
+    // Where none is named, choosing one takes running all of them.
+    const named = env[`${name.toUpperCase()}_PATH`] || 'one that has to be found'
+    if (named !== record.engine[name]) throw new Error(`it is about ${record.engine[name]}, not about ${named}`)
   }
   const now = await Promise.all(record.witnesses.map(({ path: file }) => fileStamp(file).catch(() => null)))
   const changed = record.witnesses.find(

@@ -2,9 +2,12 @@
 // Not in charge of: limits of the process (sandbox.ts), what the loopback server serves.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 
-/** Containers only. No playlists, no concat, no image or text formats: those refer to other files. */
+/**
+ * Containers only. No playlists, no concat and no text: those refer to other files. No still images; animated ones have
+ * demuxers of their own.
+ */
 const DEMUXERS =
-  'mov,mpegts,matroska,webm,mxf,avi,flv,asf,mpeg,mpegvideo,ogg,wav,aac,ac3,eac3,mp3,h264,hevc,m4v,gxf,dv,aiff,flac,w64'
+  'mov,mpegts,matroska,webm,mxf,avi,flv,asf,mpeg,mpegvideo,ogg,wav,aac,ac3,eac3,mp3,h264,hevc,m4v,gxf,dv,aiff,flac,w64,caf,amr,gif,apng'
 
 /**
  * Decoders by name: those that real sources need, and no more. Hundreds of game, screen and archive codecs (magicyuv
@@ -29,6 +32,8 @@ const DECODERS = [
     'rawvideo',
     'qtrle',
     'png',
+    'apng',
+    'gif',
   ],
   // Audio.
   ...[
@@ -63,7 +68,7 @@ const DECODERS = [
   // ffprobe opens a decoder for every stream and gives up if one is not allowed: subtitles and cover art are left out
   // of the output later, but must not make a source unreadable.
   ...['dvbsub', 'dvdsub', 'pgssub', 'xsub', 'libzvbi_teletextdec', 'cc_dec', 'mov_text', 'subrip', 'srt', 'ass', 'ssa'],
-  ...['webvtt', 'text', 'bmp', 'gif'],
+  ...['webvtt', 'text', 'bmp'],
 ].join(',')
 
 /** The same for every input, of ffmpeg and of ffprobe. */

@@ -19,6 +19,8 @@ export interface Engine {
   /** Identifies the build: a digest of all that `ffmpeg -version` prints (compiler, configuration, libraries). */
   build: string
   features: EngineFeatures
+  /** It is npm's, a build that gets no security fixes (docs/security.md). */
+  isFromNpm?: true
   /** The sandbox in which they run (sandboxProbe.ts). */
   sandbox?: Sandbox
 }
@@ -68,44 +70,63 @@ const INSTALL =
   'Install ffmpeg 5.1 or newer (Debian and Ubuntu: apt-get install ffmpeg; macOS: brew install ffmpeg; Alpine: apk add ffmpeg), or set FFMPEG_PATH and FFPROBE_PATH.'
 
 /**
- * FFMPEG_PATH and FFPROBE_PATH, else PATH, else the packages among the optional dependencies. Throws an error that says
- * what to install.
+ * FFMPEG_PATH and FFPROBE_PATH, else the newer one of PATH's and npm's, because versions differ in what they decode.
+ * Throws an error that says what to install.
  */
 export async function locateEngine(env: Record<string, string | undefined>): Promise<Engine> {
-  const ffmpeg = await firstUsable('ffmpeg', env['FFMPEG_PATH'], env['PATH'], bundledFfmpeg, examineFfmpeg)
-  const ffprobe = await firstUsable('ffprobe', env['FFPROBE_PATH'], env['PATH'], bundledFfprobe, examineFfprobe)
-  return { ffmpeg: ffmpeg.path, ffprobe: ffprobe.path, ...ffmpeg.found }
+  const usable = await usablePrograms('ffmpeg', env, bundledFfmpeg, examineFfmpeg)
+  const ffmpeg = usable.reduce((best, each) => (atLeast(best.found.avutil, each.found.avutil) ? best : each))
+  const probes = await usablePrograms('ffprobe', env, bundledFfprobe, examineVersion)
+  // The two of one package fit each other.
+  const ffprobe = probes.find(({ origin }) => origin === ffmpeg.origin) ?? probes[0]
+  const { avutil: _, ...found } = ffmpeg.found
+  return {
+    ffmpeg: ffmpeg.path,
+    ffprobe: ffprobe.path,
+    ...found,
+    ...(ffmpeg.origin === 'npm' ? { isFromNpm: true } : {}),
+  }
+}
+
+interface Program<T> {
+  origin: 'named' | 'PATH' | 'npm'
+  path: string
+  found: T
 }
 
 /**
- * A program given by an explicit path has to be usable. An unusable one on PATH is skipped; the reasons are kept for
- * the error.
+ * At least one. A program given by an explicit path has to be usable. Others that are unusable are skipped; the reasons
+ * are kept for the error.
  */
-async function firstUsable<T>(
+async function usablePrograms<T>(
   name: string,
-  explicit: string | undefined,
-  path: string | undefined,
+  env: Record<string, string | undefined>,
   bundled: () => Promise<string | null>,
   examine: (path: string) => Promise<T>,
-): Promise<{ path: string; found: T }> {
+): Promise<[Program<T>, ...Program<T>[]]> {
   const variable = `${name.toUpperCase()}_PATH`
+  const explicit = env[variable]
   if (explicit !== undefined && explicit !== '') {
     try {
-      return { path: explicit, found: await examine(explicit) }
+      return [{ origin: 'named', path: explicit, found: await examine(explicit) }]
     } catch (error) {
       throw new Error(`${variable}=${explicit} cannot be used: ${reason(error)}. ${INSTALL}`, { cause: error })
     }
   }
+  const usable: Program<T>[] = []
   const reasons: string[] = []
-  for (const find of [() => findOnPath(name, path ?? ''), bundled]) {
-    const candidate = await find()
-    if (candidate === null) continue
+  const places = { PATH: await findOnPath(name, env['PATH'] ?? ''), npm: await bundled() }
+  for (const origin of ['PATH', 'npm'] as const) {
+    const path = places[origin]
+    if (path === null) continue
     try {
-      return { path: candidate, found: await examine(candidate) }
+      usable.push({ origin, path, found: await examine(path) })
     } catch (error) {
-      reasons.push(`${candidate}: ${reason(error)}`)
+      reasons.push(`${path}: ${reason(error)}`)
     }
   }
+  const [first, ...others] = usable
+  if (first !== undefined) return [first, ...others]
   const why = reasons.length === 0 ? 'none was found' : reasons.join('; ')
   throw new Error(`No usable ${name}: ${why}. ${INSTALL}`)
 }
@@ -115,7 +136,7 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'build' | 'features'>> {
+async function examineFfmpeg(path: string): Promise<ExaminedVersion & Pick<Engine, 'features'>> {
   const ask = (...args: string[]) => runForOutput(path, ['-hide_banner', ...args])
   const { version, build, avutil } = await examineVersion(path)
   const lists = {
@@ -132,6 +153,7 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
   return {
     version,
     build,
+    avutil,
     features: {
       zscale: ['zscale', 'tonemap', 'colorspace'].every((name) => lists.filters.has(name)),
       hevcCaptions: hevc.includes('-a53cc'),
@@ -139,6 +161,7 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
       captionsAcrossRates: atLeast(avutil, SEVEN),
       severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),
+      amrPackets: (await decodedSamples(path, TWO_AMR_FRAMES)) === 2 * AMR_FRAME_SAMPLES,
       teletext: decoders.has('libzvbi_teletextdec'),
       ass: lists.filters.has('ass'),
       mp3: lists.encoders.has('libmp3lame') && lists.muxers.has('mp3'),
@@ -152,6 +175,34 @@ async function examineFfmpeg(path: string): Promise<Pick<Engine, 'version' | 'bu
   }
 }
 
+const AMR_FRAME_SAMPLES = 160
+/** CAF with one packet: two AMR frames at 4.75 kb/s, all bits zero. */
+const TWO_AMR_FRAMES = caf('samr', 8000, 2 * AMR_FRAME_SAMPLES, [4, ...zeros(12), 4, ...zeros(12)])
+
+function zeros(count: number): number[] {
+  return Array.from({ length: count }, () => 0)
+}
+
+/** A Core Audio file with one packet of one channel. */
+function caf(codec: string, sampleRate: number, samples: number, packet: readonly number[]): Buffer {
+  const head = Buffer.alloc(68)
+  head.write('caff\0\x01\0\0desc\0\0\0\0\0\0\0\x20', 'latin1')
+  head.writeDoubleBE(sampleRate, 20)
+  head.write(codec, 28)
+  for (const [index, value] of [0, packet.length, samples, 1].entries()) head.writeUInt32BE(value, 32 + 4 * index)
+  head.write('data', 52)
+  head.writeBigInt64BE(BigInt(4 + packet.length), 56)
+  return Buffer.concat([head, Buffer.from(packet)])
+}
+
+/** The number of samples that a program decodes of an audio file; 0 if it cannot read it. */
+async function decodedSamples(path: string, file: Buffer): Promise<number> {
+  const url = `data:audio/x-caf;base64,${file.toString('base64')}`
+  const table = await runForOutput(path, ['-v', 'error', '-i', url, '-f', 'framecrc', '-']).catch(() => '')
+  // Columns: stream, dts, pts, duration, size, checksum.
+  return [...table.matchAll(/^0,(?:\s*\d+,){2}\s*(\d+),/gm)].reduce((sum, [, samples]) => sum + Number(samples), 0)
+}
+
 type Lists = Record<'encoders' | 'filters' | 'muxers', Set<string>>
 
 function has(lists: Lists, wanted: Partial<Record<keyof Lists, readonly string[]>>): boolean {
@@ -163,13 +214,13 @@ function has(lists: Lists, wanted: Partial<Record<keyof Lists, readonly string[]
   )
 }
 
-async function examineFfprobe(path: string): Promise<{ version: string }> {
-  return examineVersion(path)
+interface ExaminedVersion {
+  version: string
+  build: string
+  avutil: readonly [number, number]
 }
 
-async function examineVersion(
-  path: string,
-): Promise<{ version: string; build: string; avutil: readonly [number, number] }> {
+async function examineVersion(path: string): Promise<ExaminedVersion> {
   const text = await runForOutput(path, ['-version'])
   const read = parseVersion(text)
   if (read === null) throw new Error('it does not answer to -version')

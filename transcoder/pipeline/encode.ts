@@ -378,7 +378,8 @@ function attributeToSource(result: FfmpegResult, damage: DamageMonitor, check: (
   } catch (error) {
     if (TRUNCATED_INDEX.test(result.stderr)) throw truncatedSource(error)
     const found = damage.summary()
-    if (found.total > 0 && error instanceof TaskError && error.code === 'output_incomplete')
+    // Gaps alone may also be the decoder's.
+    if (found.total > found.gaps.length && error instanceof TaskError && error.code === 'output_incomplete')
       throw damagedSource(`${error.message} The source is damaged (${describeDamage(found)}).`, error)
     throw error
   }

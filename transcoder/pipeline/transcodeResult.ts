@@ -26,7 +26,7 @@ export async function transcodeResult(
   progress.setPhase('uploading')
   const extracted = (await extractor?.finish()) ?? { objects: [], warnings: [] }
   const warnings = mergeWarnings(plan.warnings, [
-    ...damageWarnings(damage),
+    ...damageWarnings(damage, plan.durationSeconds, engine.version),
     ...lateWarnings(late),
     ...extracted.warnings,
   ])

@@ -2,6 +2,7 @@
 // listening.
 // Not in charge of: the checks themselves (ffmpeg/locate.ts, ffmpeg/engineCache.ts, ffmpeg/sandboxProbe.ts,
 // workspace.ts).
+import { WITHOUT_FIXES } from '#contract/task/registration.ts'
 import { probeSandbox, type SandboxReport } from '../ffmpeg/sandboxProbe.ts'
 import { locateEngine, type Engine } from '../ffmpeg/locate.ts'
 import { readEngineCache } from '../ffmpeg/engineCache.ts'
@@ -10,6 +11,8 @@ import { removeStaleWorkspaces } from '../workspace.ts'
 
 export interface PreparedEngine {
   engine: Engine
+  /** The version of ffmpeg, as /health and the diagnosis show it. */
+  name: string
   sandbox: SandboxReport
 }
 
@@ -20,6 +23,12 @@ export async function startEngine(
   log: Log,
 ): Promise<PreparedEngine> {
   const located = await cachedEngine(env, log)
+  if (located.isFromNpm === true)
+    log.warn("npm's ffmpeg decodes the sources: a build of April 2024, without later security fixes", {
+      version: located.version,
+      remedy: 'install a newer ffmpeg, or set FFMPEG_PATH and FFPROBE_PATH',
+    })
+  const name = located.isFromNpm === true ? `${located.version} ${WITHOUT_FIXES}` : located.version
   // Probed on the machine that runs: the machine that built the image says nothing about it.
   const { sandbox, report } = await probeSandbox(located, workDir)
   // Files for the sandbox's user are readable by its group (that user's) and by no one else.
@@ -28,7 +37,7 @@ export async function startEngine(
   log.info('sandbox of ffmpeg', { in_force: report.in_force.join(', '), missing: missing.join('; ') })
   const swept = await removeStaleWorkspaces(workDir)
   if (swept > 0) log.warn('directories of earlier processes removed', { count: swept })
-  return { engine: { ...located, sandbox }, sandbox: report }
+  return { engine: { ...located, sandbox }, name, sandbox: report }
 }
 
 /**

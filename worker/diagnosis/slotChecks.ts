@@ -10,7 +10,7 @@ import { fault, ok, skipped, warning } from '#contract/api/checkOutcome.ts'
 import { runCheck } from './runCheck.ts'
 import { readTranscoderHealth } from '../scheduler/containerHealth.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
-import { SILENT_MS } from '#contract/task/registration.ts'
+import { SILENT_MS, WITHOUT_FIXES } from '#contract/task/registration.ts'
 import { listTranscoders } from '../db/transcoders.ts'
 import { askHealth } from '../transcoders/transcoderRequest.ts'
 
@@ -28,6 +28,21 @@ export interface SlotReport {
 }
 
 export async function checkSlots(env: Env, settings: Settings): Promise<SlotReport> {
+  return withEngineCheck(await askSlots(env, settings))
+}
+
+/** npm's ffmpeg works, but it is no program for the sources of strangers. */
+function withEngineCheck(report: SlotReport): SlotReport {
+  const { facts, check } = report
+  const old = facts.filter(({ transcoder }) => transcoder?.ffmpeg.endsWith(WITHOUT_FIXES))
+  if (old.length === 0 || check.verdict !== 'ok') return report
+  const remedy =
+    'Install a newer ffmpeg there, or name the one of the distribution in FFMPEG_PATH and FFPROBE_PATH (docs/security.md).'
+  const text = `${check.message} ${old.length} of them decode with npm’s ffmpeg, which gets no security fixes.`
+  return { ...report, check: { ...check, ...warning(text, remedy) } }
+}
+
+async function askSlots(env: Env, settings: Settings): Promise<SlotReport> {
   if (settings.transcoders === 'registered') return checkRegistered(env)
   const local = settings.transcoders === 'listed'
   const numbers = Array.from({ length: Math.min(settings.maxSlots, MAX_SLOTS_SHOWN) }, (_, slot) => slot)

@@ -3,7 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
-import { FORGOTTEN_MS, SILENT_MS, type Registration } from '#contract/task/registration.ts'
+import { FORGOTTEN_MS, SILENT_MS, WITHOUT_FIXES, type Registration } from '#contract/task/registration.ts'
 import { app } from '../../../worker/app.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
@@ -373,6 +373,13 @@ test('metrics and diagnosis know them', async () => {
     slots: [{ slot: 0, busy: false, running: true, transcoder: { state: 'ready', version: '1.2.3', ffmpeg: '7.1' } }],
   })
   expect(await text()).toMatch(/^splicepoint_slots 1$/m)
+  await register('one', { ffmpeg: `n7.0 ${WITHOUT_FIXES}` })
+  expect((await transcoders())[1]).toMatchObject({
+    verdict: 'warning',
+    message: expect.stringContaining('1 of them decode with npm’s ffmpeg, which gets no security fixes.'),
+    remedy: expect.stringContaining('FFMPEG_PATH'),
+  })
+  await register('one')
   await register('two', { instance: SECOND, url: 'http://10.0.0.6:8788' })
   clock += SILENT_MS + 1000
   await register('two', { instance: SECOND, url: 'http://10.0.0.6:8788' })

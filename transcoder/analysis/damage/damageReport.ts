@@ -56,8 +56,11 @@ export function joinDamage(pieces: readonly DamageSummary[]): DamageSummary {
   }
 }
 
-/** Empty for an undamaged source. */
-export function damageWarnings(found: DamageSummary): Warning[] {
+/** More silence than this in a source without any other fault may also be a fault of the decoder. */
+const DOUBTFUL_SHARE = 0.05
+
+/** Empty for an undamaged source. `seconds`: length of the outputs; null = unknown. `ffmpeg`: the version that decoded. */
+export function damageWarnings(found: DamageSummary, seconds: number | null, ffmpeg: string): Warning[] {
   const { packets, frames, messages, gaps } = found
   const warnings: Warning[] = []
   if (packets.count > 0)
@@ -76,10 +79,16 @@ export function damageWarnings(found: DamageSummary): Warning[] {
       message: `The source is damaged: parts of ${plural(frames.count, 'frame')} were lost and are concealed, at about ${listTimes(frames.seconds)}.`,
     })
   if (gaps.length > 0) {
-    const length = gaps.reduce((sum, gap) => sum + gap.lengthSeconds, 0).toFixed(2)
+    const length = gaps.reduce((sum, gap) => sum + gap.lengthSeconds, 0)
+    const isDoubtful = seconds !== null && length > seconds * DOUBTFUL_SHARE && found.total === gaps.length
     warnings.push({
       code: 'audio_gaps_filled',
-      message: `The source’s audio has ${plural(gaps.length, 'gap')} of ${length} s in total, filled with silence, at about ${listTimes(gaps.map(({ seconds }) => seconds))}.`,
+      message: [
+        `The source’s audio has ${plural(gaps.length, 'gap')} of ${length.toFixed(2)} s in total, filled with silence, at about ${listTimes(gaps.map((gap) => gap.seconds))}.`,
+        ...(isDoubtful
+          ? [`Nothing else is wrong with the source: nothing was recorded there, or ffmpeg ${ffmpeg} cannot decode it.`]
+          : []),
+      ].join(' '),
     })
   }
   return warnings

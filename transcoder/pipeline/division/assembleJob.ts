@@ -53,7 +53,10 @@ export async function assembleJob(
     throw tooManyErrors(damage, spec.maxSourceErrors)
   requireCompleteSegments(plan, segments.renditions, source.used, source.startSeconds)
   progress.onEncodeEnd()
-  const warnings = mergeWarnings(plan.warnings, [...damageWarnings(damage), ...segments.warnings])
+  const warnings = mergeWarnings(plan.warnings, [
+    ...damageWarnings(damage, plan.durationSeconds, engine.version),
+    ...segments.warnings,
+  ])
   const seconds = plan.durationSeconds ?? source.used.durationSeconds
   const usage = usageReport(plan, seconds, segments.audioFiles, segments.renditions)
   const packaged = await finalizePackage(

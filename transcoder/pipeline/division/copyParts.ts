@@ -78,7 +78,7 @@ export async function copyParts(
   const files = await storedFiles(attempt, { ...plan, audioFiles: [] }, encoded, true)
   const damage = joinDamage(records.map((record) => record.damage))
   const found = [
-    ...damageWarnings(damage),
+    ...damageWarnings(damage, plan.durationSeconds, engine.version),
     ...lateWarnings(lateInFiles),
     ...late,
     ...records.flatMap((record) => record.warnings),

@@ -7,6 +7,7 @@ import { copiedAudio } from '../copy/copiedStreams.ts'
 import { planDialnorm } from './dialnorm.ts'
 import { planChannelMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
+import type { AudioStream } from '../model/mediaInfo.ts'
 import type { AudioPlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -48,6 +49,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
         details: { source_stream: audio.sourceStream, audio_streams: media.audio.length },
       },
     )
+  requireDecoder(audio, stream)
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
   if (audio.copy) return copiedAudio({ ...audio, sourceStream: stream.number }, stream, language)
@@ -80,6 +82,16 @@ function requireEncoder({ features }: PlanContext, { codec, index }: AudioProfil
     'unsupported_combination',
     `This transcoder cannot write ${codec}: its ffmpeg was built without ${encoder}.`,
     { field: `audioProfiles[${index}].audio_codec`, details: { encoder } },
+  )
+}
+
+/** Throws engine_cannot_decode where the source is whole, but this ffmpeg would lose a part of its sound. */
+function requireDecoder({ index, sourceStream }: AudioProfile, { codec, cannotDecode }: AudioStream): void {
+  if (cannotDecode === undefined) return
+  throw new TaskError(
+    'engine_cannot_decode',
+    `The transcoder cannot decode source_stream ${sourceStream} (${codec}): ${cannotDecode}. The source is not damaged. Install a newer ffmpeg on the transcoder, or leave the audio profile out.`,
+    { field: `audioProfiles[${index}].source_stream`, details: { codec } },
   )
 }
 

@@ -16,6 +16,8 @@ export interface EngineFeatures {
    * The clock of a transport stream begins with the streams that are used, not with all streams: ffmpeg 6 and later.
    */
   clockFromUsedStreams: boolean
+  /** All AMR frames of a packet are decoded, not only the first one (3GP has several in a packet): 7.0 does, 5.1 does not. */
+  amrPackets: boolean
   /** The decoder libzvbi_teletextdec exists: subtitle pages of teletext can be read. */
   teletext: boolean
   /** The filter ass exists (libass): captions can be drawn. */
@@ -42,6 +44,7 @@ export const ALL_FEATURES: EngineFeatures = {
   captionsAcrossRates: true,
   severalCaptionMessages: true,
   clockFromUsedStreams: false,
+  amrPackets: true,
   teletext: true,
   ass: true,
   mp3: true,

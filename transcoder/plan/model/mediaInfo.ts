@@ -118,6 +118,8 @@ export interface AudioStream {
   requestedStream?: number
   /** Channels have been added to those of this stream, so that its peaks may exceed full scale; missing = no. */
   isMixed?: boolean
+  /** Why this ffmpeg does not decode all of it, and which one does; missing = it does, as far as known. */
+  cannotDecode?: string
   /** AAC with spectral band replication (HE-AAC), and with parametric stereo too (version 2); missing = neither. */
   highEfficiency?: 'sbr' | 'ps' | undefined
   /** Empty where it was not measured (transcoder/analysis/measureLoudness.ts). */

@@ -50,6 +50,7 @@ const advice: Readonly<Record<string, string>> = {
   subtitle_track_unsupported: 'Choose another subtitle stream, or bring the text along as a caption file.',
   burn_in_unavailable:
     'The operator has to install fonts on the transcoder, for example the packages fonts-noto-core and fonts-noto-cjk.',
+  engine_cannot_decode: 'The operator has to install a newer ffmpeg. Without that audio, the job can be run now.',
   no_video: 'The source has no video. Remove the renditions to make audio only.',
   audio_stream_missing:
     'Choose an audio stream that exists (the message says how many there are), or set optional on the audio profile to leave it out.',

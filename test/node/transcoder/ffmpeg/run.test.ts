@@ -296,4 +296,32 @@ describe('finding the programs', () => {
     const found = await locateEngine({ PATH: tempDir.path })
     expect(found.ffmpeg).toMatch(/node_modules/)
   })
+
+  /** The real programs below another name, so that they are found there and examined. */
+  async function onPath(path: string, avutil: string): Promise<string> {
+    const { ffmpeg, ffprobe } = await locateEngine({})
+    const said = `echo "ffmpeg version x"; echo "libavutil      ${avutil} / ${avutil}"`
+    for (const [name, program] of Object.entries({ ffmpeg, ffprobe }))
+      await script(name, `case "$*" in *-version*) ${said};; *) exec ${program} "$@";; esac`)
+    return path
+  }
+
+  test.each([
+    ['newer', '60. 1.100', 'PATH'],
+    ['of the same version', '59. 8.100', 'PATH'],
+    ['older', '57. 28.100', 'npm'],
+  ])('one on PATH that is %s: the newer one is used, with the ffprobe from the same place', async (_, avutil, from) => {
+    const path = await onPath(tempDir.path, avutil)
+    const found = await locateEngine({ PATH: path })
+    const directory = from === 'PATH' ? tempDir.path : 'node_modules'
+    expect(found).toMatchObject({
+      ffmpeg: expect.stringContaining(directory),
+      ffprobe: expect.stringContaining(directory),
+      ...(from === 'npm' ? { isFromNpm: true } : {}),
+    })
+    // One that is named is used, whatever its version.
+    expect(await locateEngine({ PATH: path, FFMPEG_PATH: join(path, 'ffmpeg') })).toMatchObject({
+      ffmpeg: join(path, 'ffmpeg'),
+    })
+  })
 })

@@ -57,6 +57,8 @@ async function start(env: Record<string, string> = {}, until: 'listening' | 'rea
       PATH: process.env['PATH'],
       WORK_DIR: fixtures.workDir,
       PORT: '0',
+      FFMPEG_PATH: fixtures.engine.ffmpeg,
+      FFPROBE_PATH: fixtures.engine.ffprobe,
       FFMPEG_RECORD: record,
       ...compileCache,
       ...env,
