@@ -48,6 +48,7 @@ export const WARNING_CODES = [
   'audio_gaps_filled',
   'decode_errors',
   'frames_concealed',
+  'stream_ends_early',
   // Video.
   'access_units_late',
   'bars_added',

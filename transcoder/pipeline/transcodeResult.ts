@@ -3,6 +3,7 @@
 import { mergeWarnings } from '#contract/job/findings.ts'
 import type { FinishedObject, FinishPost } from '#contract/task/protocol.ts'
 import type { Attempt } from '../attempt.ts'
+import { endedStreamWarnings } from '../analysis/damage/endedStreams.ts'
 import { damageWarnings } from '../analysis/damage/damageReport.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
@@ -28,6 +29,7 @@ export async function transcodeResult(
   const warnings = mergeWarnings(plan.warnings, [
     ...damageWarnings(damage, plan.durationSeconds, engine.version),
     ...lateWarnings(late),
+    ...endedStreamWarnings(attempt.loopback.endedStreams, open, plan),
     ...extracted.warnings,
   ])
   const mediaFiles = await storedFiles(attempt, plan, encoded, hasCaptions)

@@ -10,6 +10,8 @@ import type { SourceRun } from './collectedBytes.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
 import type { SharedSource } from './sharedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
+import type { ProgramMap } from '../formats/mpegts/programTables.ts'
+import { StableMap, type EndedStream } from '../formats/mpegts/stableMap.ts'
 import type { ByteRange } from './rangeResponse.ts'
 import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
 
@@ -31,6 +33,7 @@ export interface HeldAddress {
 export class LoopbackServer {
   readonly #server: Server
   #reader: SourceReader
+  #map = new StableMap()
   #isCopied = false
   readonly #createReader: (input: FetchRange, options: SourceReaderOptions) => SourceReader
   readonly #options: SourceReaderOptions
@@ -116,6 +119,7 @@ export class LoopbackServer {
     // The new source is on the disk already and needs no cache.
     const { cacheFile: _, ...options } = this.#options
     this.#reader = this.#createReader(input, options)
+    this.#map = new StableMap()
     this.#position = 0
   }
 
@@ -156,7 +160,7 @@ export class LoopbackServer {
 
   /** The whole source, or a range of one that has ranges, for use in this process. */
   read(signal: AbortSignal, range: ByteRange | null = null): AsyncIterable<Uint8Array> {
-    return range === null ? this.#readAll(signal) : this.#reader.read(range, signal)
+    return range === null ? this.#readAll(signal) : this.#read(range, signal)
   }
 
   /** A few bytes of the source; fewer at its end, and none from the middle of a source without ranges. */
@@ -167,7 +171,7 @@ export class LoopbackServer {
     const range = ranges && size !== null ? { first, last: Math.min(last, size - 1) } : null
     const chunks: Uint8Array[] = []
     let read = 0
-    for await (const chunk of this.#reader.read(range, signal)) {
+    for await (const chunk of this.#read(range, signal)) {
       chunks.push(chunk)
       read += chunk.length
       if (read >= count) break
@@ -177,7 +181,28 @@ export class LoopbackServer {
 
   async *#readAll(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { size, ranges } = await this.#reader.open()
-    yield* this.#reader.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
+    yield* this.#read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
+  }
+
+  /** The first program maps of a transport stream; empty before its beginning was read. */
+  get programs(): readonly ProgramMap[] {
+    return this.#map.programs
+  }
+
+  /** Streams of a transport stream that ended before it did, as far as it was read. */
+  get endedStreams(): readonly EndedStream[] {
+    return this.#map.ended
+  }
+
+  /** What all readers get: the bytes of the source, where the streams of a transport stream keep their PIDs. */
+  async *#read(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const reader = this.#map.reader(range?.first ?? 0)
+    for await (const chunk of this.#reader.read(range, signal)) {
+      const bytes = reader.push(chunk)
+      if (bytes.length > 0) yield bytes
+    }
+    const rest = reader.end()
+    if (rest.length > 0) yield rest
   }
 
   /** Position of the newest reader, 0…1; 0 if the size is unknown. */
@@ -253,7 +278,7 @@ export class LoopbackServer {
   async *#counted(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = range?.first ?? 0
     const observe = this.#observer?.(at)
-    for await (const chunk of this.#reader.read(range, signal)) {
+    for await (const chunk of this.#read(range, signal)) {
       observe?.(chunk)
       at += chunk.length
       this.#position = at

@@ -208,6 +208,11 @@ const damage: Row[] = [
   shown('audio_gaps_filled', 'missing audio, with its times', DAMAGE),
   shown('decode_errors', 'damaged packets, with their count and times', DAMAGE),
   shown('frames_concealed', 'frames with missing parts, with their count and times', DAMAGE),
+  shown(
+    'stream_ends_early',
+    'a used stream that the program map no longer lists',
+    'node/transcoder/formats/mpegts/stableMap.test.ts',
+  ),
 ]
 
 const rotated = { video_aspect_ratio: 'rotate_counterclockwise + invert_aspect_ratio' }

@@ -131,7 +131,8 @@ function listTimes(seconds: readonly number[]): string {
   return whole.length > MAX_TIMES ? `${times} and at later times until ${clock(whole.at(-1)!)}` : times
 }
 
-function clock(seconds: number): string {
+/** `H:MM:SS`. */
+export function clock(seconds: number): string {
   const two = (value: number) => String(value).padStart(2, '0')
   return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
 }

@@ -59,6 +59,11 @@ export class PacketReader {
     return this.#position
   }
 
+  /** Bytes of the stream that hold no packet which is still to be returned. Not during `push`. */
+  get taken(): number {
+    return this.#start
+  }
+
   /** Bytes from one packet to the next; null = none was found. */
   get stride(): number | null {
     return this.#stride
@@ -101,8 +106,9 @@ export class PacketReader {
 }
 
 function findSync(bytes: Uint8Array, from: number): { at: number; stride: number } | null {
-  for (let at = from; at + SYNC_CHECKS * PACKET_BYTES <= bytes.length; at++) {
-    if (bytes[at] !== SYNC_BYTE) continue
+  for (let at = from; ; at++) {
+    at = bytes.indexOf(SYNC_BYTE, at)
+    if (at === -1 || at + SYNC_CHECKS * PACKET_BYTES > bytes.length) return null
     for (const stride of STRIDES) {
       if (at + (SYNC_CHECKS - 1) * stride >= bytes.length) continue
       let agreed = 1
@@ -110,7 +116,6 @@ function findSync(bytes: Uint8Array, from: number): { at: number; stride: number
       if (agreed === SYNC_CHECKS) return { at, stride }
     }
   }
-  return null
 }
 
 function join(first: Uint8Array, second: Uint8Array): Uint8Array {

@@ -25,6 +25,7 @@ import type { Plan } from '../../plan/model/plan.ts'
 import { forEngine } from '../../plan/planEngine.ts'
 import { probePart } from '../attemptReports.ts'
 import { ExpectedBytes } from '../../source/expectedBytes.ts'
+import { endedStreamWarnings } from '../../analysis/damage/endedStreams.ts'
 import { lateWarnings } from '../multiplexOutput.ts'
 import { openTask, type OpenTask, type Surroundings } from '../openTask.ts'
 import { LOG_MS } from '../reportFailure.ts'
@@ -112,7 +113,8 @@ async function recordOf(
 ): Promise<PartRecord> {
   const { attempt } = open
   const { segments, damage, late, collected } = made
-  const warnings: Warning[] = lateWarnings(late)
+  const ended = endedStreamWarnings(attempt.loopback.endedStreams, open, made.plan)
+  const warnings: Warning[] = [...lateWarnings(late), ...ended]
   if (part.kind === 'chunk') {
     if (segments === null) throw new TaskError('internal', 'A chunk has no segments.')
     // What is stored already is stored to its end: nothing may write when the part has ended.

@@ -1,6 +1,7 @@
 // In charge of: which streams of a transport stream are scrambled, by the bits in their packets (ISO/IEC 13818-1,
 // 2.4.3.3): a conditional access descriptor is present even while a programme is not scrambled.
 // Not in charge of: which program is used (plan/streams/programSelection.ts).
+import { elementaryKind } from '../../formats/mpegts/elementaryKind.ts'
 import { PacketReader, pidOf } from '../../formats/mpegts/packet.ts'
 import { SectionAssembler } from '../../formats/mpegts/section.ts'
 import {
@@ -13,10 +14,6 @@ import {
 } from '../../formats/mpegts/programTables.ts'
 import type { TrackProtection } from './trackProtection.ts'
 
-/** MPEG-1 and 2, AAC in ADTS and LATM, AC-3, E-AC-3, DTS and TrueHD of Blu-ray and ATSC. */
-const audioTypes = new Set([0x03, 0x04, 0x0f, 0x11, 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87])
-/** DVB: AC-3, enhanced AC-3, DTS, AAC in private streams. */
-const audioDescriptors = new Set([0x6a, 0x7a, 0x7b, 0x7c])
 const CONDITIONAL_ACCESS = 9
 /** Some broadcasters scramble only some of the packets. */
 const MIN_SHARE = 0.1
@@ -47,18 +44,14 @@ export function scrambledTracks(bytes: Uint8Array, program: number | null): Trac
   return map.streams.map((stream) => {
     const { all, scrambled } = packets.get(stream.pid) ?? { all: 0, scrambled: 0 }
     const isScrambled = scrambled > all * MIN_SHARE
-    return { kind: kindOf(stream), protection: isScrambled ? protectionOf(map, stream) : null, pid: stream.pid }
+    return {
+      kind: elementaryKind(stream, map.descriptors).media,
+      protection: isScrambled ? protectionOf(map, stream) : null,
+      pid: stream.pid,
+    }
   })
 }
 
-function kindOf(stream: ElementaryStream): TrackProtection['kind'] {
-  if (isVideo(stream)) return 'video'
-  const isAudio =
-    audioTypes.has(stream.type) || readDescriptors(stream.descriptors).some(({ tag }) => audioDescriptors.has(tag))
-  return isAudio ? 'audio' : 'other'
-}
-
-/** The number of the conditional access system, which identifies its vendor (CA_system_id of DVB). */
 function protectionOf(map: ProgramMap, stream: ElementaryStream): string {
   const access = [stream.descriptors, map.descriptors]
     .flatMap(readDescriptors)
