@@ -73,6 +73,7 @@ export const jobErrorPolicies = {
   engine_cannot_decode: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
+  audio_stream_undecodable: { permanent: true },
   program_missing: { permanent: true },
   video_bitrate_too_low: { permanent: true },
   video_bitrate_too_high: { permanent: true },

@@ -188,7 +188,11 @@ const rgb = z.string().check(z.regex(/^#[0-9a-f]{6}(?:[0-9a-f]{2})?$/i))
 const reading = {
   videoOffsetSeconds: z.number(),
   pids: z.nullable(
-    z.object({ video: z.nullable(count), audio: z.record(z.string().check(z.regex(/^\d{1,9}$/)), count) }),
+    z.object({
+      video: z.nullable(count),
+      audio: z.record(z.string().check(z.regex(/^\d{1,9}$/)), count),
+      by: z.optional(z.literal('index')),
+    }),
   ),
   picture: z.object({
     rgb: z.boolean(),

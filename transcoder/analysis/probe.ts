@@ -7,7 +7,7 @@ import { explainExit } from '../ffmpeg/exit.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { FfprobeError, runFfprobe } from '../ffmpeg/run.ts'
 import { DEEP_PROBE_FLAGS } from '../plan/streams/audioStreamCount.ts'
-import { parseFfprobe, type FfprobeJson } from '../plan/model/ffprobeJson.ts'
+import { parseFfprobe, type FfprobeJson, type UnnamedAudio } from '../plan/model/ffprobeJson.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 
 const PROBE_TIMEOUT_MS = 120_000
@@ -25,9 +25,10 @@ export interface ProbeOptions {
 export async function probe(
   engine: Engine,
   url: string,
-  options: ProbeOptions & { program?: number | null },
+  options: ProbeOptions & { program?: number | null; unnamed?: UnnamedAudio },
 ): Promise<MediaInfo> {
-  return readProbe(await askFfprobe(engine, url, options), options.program ?? null)
+  const media = readProbe(await askFfprobe(engine, url, options), options.program ?? null, options.unnamed)
+  return options.deep === true ? { ...media, isProbedDeep: true } : media
 }
 
 /** The output of ffprobe, requested before the specification is known. Throws as `probe` does. */
@@ -60,8 +61,8 @@ export async function askFfprobe(engine: Engine, url: string, options: ProbeOpti
 }
 
 /** `program`: the program of a transport stream to use; null = any. Throws TaskError source_not_media. */
-export function readProbe(document: FfprobeJson, program: number | null): MediaInfo {
-  const media = parseFfprobe(document, program)
+export function readProbe(document: FfprobeJson, program: number | null, unnamed?: UnnamedAudio): MediaInfo {
+  const media = parseFfprobe(document, program, unnamed)
   if (media.video === null && media.audio.length === 0)
     throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
       details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },

@@ -7,6 +7,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { audioCodecs, type VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { unnamedAudio } from '../formats/mpegts/elementaryKind.ts'
 import { readAc3Header } from '../formats/ac3.ts'
 import { hasSeveralAmrFrames } from '../formats/amr.ts'
 import { readHdrMetadata } from './hdrMetadata.ts'
@@ -43,7 +44,10 @@ export async function readStreamDetails(
   dirs: ScratchDirs,
 ): Promise<MediaInfo> {
   const deep = needsDeepProbe(spec, probed)
-  const media = deep ? await probe(engine, url, { ...dirs, deep, program: spec.program }) : probed
+  const unnamed = new Map(
+    probed.other.flatMap(({ id, codec }) => (id !== null && unnamedAudio.has(codec) ? [[id, codec] as const] : [])),
+  )
+  const media = deep ? await probe(engine, url, { ...dirs, deep, program: spec.program, unnamed }) : probed
   const input = [...inputFlags(url), ...(deep ? DEEP_PROBE_FLAGS : []), '-i', url]
   const audio = []
   for (const stream of media.audio) {

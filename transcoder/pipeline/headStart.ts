@@ -5,6 +5,7 @@ import type { Attempt } from '../attempt.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import type { FfmpegPrograms, RunEnd, RunStart } from '../ffmpeg/run.ts'
 import type { HeldAddress } from '../source/loopbackServer.ts'
+import { unnamedAudioOf } from '../formats/mpegts/elementaryKind.ts'
 import { startVideoExtraction, canExtractEarly } from '../analysis/streamDetails.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { askFfprobe, readProbe } from '../analysis/probe.ts'
@@ -81,9 +82,10 @@ export class HeadStart {
   async probe(program: number | null): Promise<MediaInfo> {
     const { engine, loopback, workspace, controller } = this.#attempt
     if (!this.#probe.isOver && performance.now() - this.#began < this.#longestWaitMs)
-      return readProbe(await this.#probe.read(), program)
+      return readProbe(await this.#probe.read(), program, unnamedAudioOf(loopback.programs))
     await this.end()
-    return readProbe(await askFfprobe(engine, loopback.url, { signal: controller.signal, cwd: workspace.cwd }), program)
+    const document = await askFfprobe(engine, loopback.url, { signal: controller.signal, cwd: workspace.cwd })
+    return readProbe(document, program, unnamedAudioOf(loopback.programs))
   }
 
   /** Called once `media` is known. Null if another run has to extract the frames, or if they are not needed. */

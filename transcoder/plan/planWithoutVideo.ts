@@ -1,7 +1,8 @@
 // In charge of: a job that makes no video, or whose source has none: its audio files and segments of audio, or an error.
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { describeAudioCount, planTrack, warnSilentProfiles } from './audio/audioTracks.ts'
+import { planTrack, warnSilentProfiles } from './audio/audioTracks.ts'
+import { describeAudioCount } from './audio/missingAudio.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planAudioSegments } from './audioSegments.ts'
 import { isDolbyDigital } from './codecs.ts'

@@ -4,7 +4,7 @@
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
 import { carriedProfiles } from './audio/carriedProfiles.ts'
 import { settleCopies } from './copy/settleCopies.ts'
-import { describeAudioCount } from './audio/audioTracks.ts'
+import { whyMissing } from './audio/missingAudio.ts'
 import { ladderRungs } from './video/ladder.ts'
 import type { PlanContext } from './planContext.ts'
 import { resolveUpscaling } from './video/upscaling.ts'
@@ -34,7 +34,7 @@ function withoutMissingAudio(context: PlanContext): JobSpec {
       context.warn({
         code: 'audio_left_out',
         field: `audioProfiles[${index}].source_stream`,
-        message: `Audio profile ${index} is left out: the source has ${describeAudioCount(media.audio.length)}, so there is no source_stream ${sourceStream}.`,
+        message: `Audio profile ${index} is left out: ${whyMissing(media, sourceStream!)}.`,
       })
   const isLeft = (index: number) => !missing.some((audio) => audio.index === index)
   return {

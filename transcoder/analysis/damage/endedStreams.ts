@@ -23,7 +23,7 @@ export function endedStreamWarnings(
   return ended
     .filter(({ pid }) => used.some(({ id }) => id === pid))
     .map(({ pid, media: kind, ticks, instead }) => {
-      const at = clock(Math.max(0, ticksBetween(start, ticks) / TICKS_PER_SECOND))
+      const at = clock(Math.max(0, Math.floor(ticksBetween(start, ticks) / TICKS_PER_SECOND)))
       const others = instead.map(({ pid: other, codec }) => `PID ${other} (${codec})`).join(', ')
       const begins =
         others === ''

@@ -1,6 +1,6 @@
 // In charge of: what an entry of a program map is, by its stream_type and its descriptors: also what ffmpeg has no name for.
 // Not in charge of: reading the map (programTables.ts).
-import { isVideo, readDescriptors, type ElementaryStream } from './programTables.ts'
+import { isVideo, readDescriptors, type ElementaryStream, type ProgramMap } from './programTables.ts'
 
 export interface ElementaryKind {
   media: 'video' | 'audio' | 'other'
@@ -65,6 +65,18 @@ export function elementaryKind(stream: ElementaryStream, program: Uint8Array): E
     media: 'other',
     codec: `${type} ${tags.find((tag) => tag === 0x56 || tag === 0x59) ?? registrationOf(stream.descriptors)}`,
   }
+}
+
+/** Audio for which ffmpeg has no name, by PID. */
+export function unnamedAudioOf(programs: readonly ProgramMap[]): Map<number, string> {
+  return new Map(
+    programs.flatMap(({ streams, descriptors }) =>
+      streams.flatMap((stream) => {
+        const { media, codec } = elementaryKind(stream, descriptors)
+        return media === 'audio' && unnamedAudio.has(codec) ? [[stream.pid, codec] as const] : []
+      }),
+    ),
+  )
 }
 
 /** ISO 639-2; null = not stated. */

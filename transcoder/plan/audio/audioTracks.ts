@@ -1,6 +1,7 @@
 // In charge of: which audio streams an output carries, and how.
 // Not in charge of: allowed codecs, channels and bitrates (checked when the job is created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
+import { missingAudio } from './missingAudio.ts'
 import { carriedProfiles } from './carriedProfiles.ts'
 import { audioEncodings } from '../codecs.ts'
 import { copiedAudio } from '../copy/copiedStreams.ts'
@@ -16,12 +17,8 @@ import { silencePaddingUntil } from './silencePadding.ts'
 /** ISO 639-2 as containers write it; "und" means undetermined. No other text of a source reaches the arguments. */
 const LANGUAGE = /^[a-z]{3}$/
 
-export function describeAudioCount(streams: number): string {
-  return streams === 0 ? 'no audio streams' : streams === 1 ? '1 audio stream' : `${streams} audio streams`
-}
-
 /**
- * The audio of one output. Throws audio_stream_missing where a profile selects a stream that the source does not have.
+ * The audio of one output. Throws as missingAudio says where the source lacks a stream that a profile selects.
  */
 export function planAudioTracks(context: PlanContext, profile: VideoProfile): AudioPlan[] {
   const { spec } = context
@@ -33,7 +30,7 @@ export function planAudioTracks(context: PlanContext, profile: VideoProfile): Au
   })
 }
 
-/** null = the profile produces no audio. Throws audio_stream_missing. */
+/** null = the profile produces no audio. Throws as missingAudio says. */
 export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segments' | 'file'): AudioPlan | null {
   const { spec, media } = context
   // 2.2 source_stream: required to produce audio. A profile without it has none.
@@ -41,13 +38,11 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
   requireEncoder(context, audio)
   const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
   if (stream === undefined)
-    throw new TaskError(
-      'audio_stream_missing',
-      `source_stream ${audio.sourceStream} does not exist: the source has ${describeAudioCount(media.audio.length)}; set optional on the audio profile to make the outputs without it`,
-      {
-        field: `audioProfiles[${audio.index}].source_stream`,
-        details: { source_stream: audio.sourceStream, audio_streams: media.audio.length },
-      },
+    throw missingAudio(
+      media,
+      audio.sourceStream,
+      `audioProfiles[${audio.index}].source_stream`,
+      'set optional on the audio profile to make the outputs without it',
     )
   requireDecoder(audio, stream)
   const language =

@@ -4,7 +4,7 @@ import { MAX_WAVEFORM_PIXELS, SAMPLES_PER_PIXEL } from '#contract/limits.ts'
 import { waveformPath, waveformTypes } from '#contract/job/paths/extractNames.ts'
 import type { WaveformSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { describeAudioCount } from '../audio/audioTracks.ts'
+import { missingAudio } from '../audio/missingAudio.ts'
 import type { WaveformPlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
@@ -17,11 +17,7 @@ export function planWaveform({ spec, media }: PlanContext): WaveformPlan | null 
   if (waveform === null) return null
   const stream = media.audio.find(({ number }) => number === waveform.sourceStream)
   if (stream === undefined)
-    throw new TaskError(
-      'audio_stream_missing',
-      `waveform wants source_stream ${waveform.sourceStream}, but the source has ${describeAudioCount(media.audio.length)}.`,
-      { field: 'waveform.source_stream', details: { audio_streams: media.audio.length } },
-    )
+    throw missingAudio(media, waveform.sourceStream, 'waveform.source_stream', 'choose another one for the waveform')
   const seconds = outputDuration(media, [stream], outputStartSeconds(spec, media))
   const channels = waveform.splitChannels ? stream.channels : 1
   const samples = seconds === null ? null : seconds * stream.sampleRate

@@ -2,6 +2,7 @@
 // Not in charge of: running ffprobe (transcoder/analysis/probe.ts).
 import type { AudioStream, MediaInfo, OtherStream, StreamDisposition, VideoStream } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
+import { chooseVideo, isOnePicture, isUnreadable } from './streamChoice.ts'
 import { distance, ratio, toNumber } from '../../formats/rational.ts'
 
 /**
@@ -13,7 +14,7 @@ export interface FfprobeJson {
   streams?: ProbeStream[]
   programs?: { program_num?: number; streams?: { index?: number }[] }[]
 }
-interface ProbeStream {
+export interface ProbeStream {
   index?: number
   /** Hexadecimal. */
   id?: string
@@ -35,6 +36,7 @@ interface ProbeStream {
   closed_captions?: number
   start_time?: string
   duration?: string
+  nb_frames?: string
   channels?: number
   channel_layout?: string
   sample_rate?: string
@@ -50,18 +52,29 @@ const VARIABLE_FROM = 0.01
 const MAX_AVERAGE = 1000
 const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
 
+/** Audio for which ffmpeg has no name, by PID. */
+export type UnnamedAudio = ReadonlyMap<number, string>
+
 /** `wanted`: the number of the requested program of a transport stream; null = the first one with video. */
-export function parseFfprobe(document: FfprobeJson, wanted: number | null = null): MediaInfo {
+export function parseFfprobe(
+  document: FfprobeJson,
+  wanted: number | null = null,
+  unnamed: UnnamedAudio = new Map(),
+): MediaInfo {
   const formats = document.format?.format_name?.split(',') ?? []
   const programs = formats.includes('mpegts') ? (document.programs ?? []) : []
   const program = chooseProgram(document, programs, wanted)
   const members = (program?.streams ?? []).map(({ index }) => index)
-  const streams = (document.streams ?? []).filter(({ index }) => program === null || members.includes(index))
+  const named = (document.streams ?? []).map((stream) => withName(stream, unnamed))
+  const streams = named.filter(({ index }) => program === null || members.includes(index))
   const videoStreams = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
-  const decodableAudio = streams.filter((stream) => stream.codec_type === 'audio' && (stream.channels ?? 0) > 0)
-  // Positions count every audio stream, also unreadable ones, as ffmpeg's `0:a:n` does.
+  // Numbers count every audio stream, also unreadable ones.
   const allAudio = streams.filter((stream) => stream.codec_type === 'audio')
-  const main = videoStreams[0]
+  const decodableAudio = allAudio.filter((stream) => !isUnreadable(stream))
+  const main = chooseVideo(videoStreams)
+  const isCounted =
+    named.find(isFirstVideo) === (main ?? named.find(isFirstVideo)) &&
+    !named.some((stream, at) => stream !== document.streams?.[at])
   return {
     formats,
     ...(program === null
@@ -75,7 +88,10 @@ export function parseFfprobe(document: FfprobeJson, wanted: number | null = null
         ? null
         : { number: program.program_num, fileStartSeconds: number(document.format?.start_time) },
     programs: programs.flatMap(({ program_num }) => program_num ?? []),
-    other: streams.filter((stream) => stream !== main && !decodableAudio.includes(stream)).map(readOther),
+    ...(isCounted || program !== null ? {} : { selectedBy: formats.includes('mpegts') ? 'id' : 'index' }),
+    other: streams
+      .filter((stream) => stream !== main && !decodableAudio.includes(stream))
+      .map((stream) => readOther(stream, allAudio.indexOf(stream) + 1, isOnePicture(stream, videoStreams))),
   }
 }
 
@@ -100,6 +116,16 @@ function extent(streams: readonly ProbeStream[]): { durationSeconds: number | nu
     return length === null ? [] : [(number(start_time) ?? begin) + length]
   })
   return { durationSeconds: ends.length === 0 ? null : Math.max(...ends) - begin, startSeconds: begin }
+}
+
+function withName(stream: ProbeStream, unnamed: UnnamedAudio): ProbeStream {
+  const name = unnamed.get(identifier(stream) ?? -1)
+  return name === undefined ? stream : { ...stream, codec_type: 'audio', codec_name: name, channels: 0 }
+}
+
+/** What ffmpeg's `0:V:0` is. */
+function isFirstVideo(stream: ProbeStream): boolean {
+  return stream.codec_type === 'video' && stream.disposition?.['attached_pic'] !== 1
 }
 
 function isCover(stream: ProbeStream): boolean {
@@ -196,15 +222,17 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
 
 const DISPOSITIONS: readonly StreamDisposition[] = ['forced', 'hearing_impaired']
 
-function readOther(stream: ProbeStream): OtherStream {
+function readOther(stream: ProbeStream, audioNumber: number, isPicture: boolean): OtherStream {
   const dispositions = DISPOSITIONS.filter((trait) => stream.disposition?.[trait] === 1)
   const start = number(stream.start_time)
   return {
     index: stream.index ?? 0,
     id: identifier(stream),
-    type: isCover(stream) ? 'cover art' : (stream.codec_type ?? 'unknown'),
+    type:
+      isCover(stream) || (stream.codec_type === 'video' && isPicture) ? 'cover art' : (stream.codec_type ?? 'unknown'),
     codec: stream.codec_name ?? stream.codec_tag_string ?? 'unknown',
     language: stream.tags?.['language'] ?? null,
+    ...(audioNumber === 0 ? {} : { audioNumber }),
     ...(dispositions.length === 0 ? {} : { dispositions }),
     ...(start === null ? {} : { startSeconds: start }),
   }

@@ -140,6 +140,8 @@ export interface OtherStream {
   language: string | null
   /** For subtitles only; missing = none. */
   dispositions?: StreamDisposition[]
+  /** Of audio that cannot be used: what `source_stream` counts. */
+  audioNumber?: number
   /** Missing = not stated. */
   startSeconds?: number
 }
@@ -184,7 +186,7 @@ export interface MediaInfo {
   /** Time on the file's clock at which its streams begin. */
   startSeconds: number | null
   sizeBytes: number | null
-  /** The first video stream that is not cover art; null where there is none. */
+  /** What a player would show (streamChoice.ts); null where there is none. */
   video: VideoStream | null
   /** The video of a source whose job makes none (streams/unusedVideo.ts). */
   unusedVideo?: VideoStream
@@ -197,6 +199,10 @@ export interface MediaInfo {
     /** Time on that clock at which the whole file begins. Other programs may have started hours earlier. */
     fileStartSeconds: number | null
   } | null
+  /** How ffmpeg is told which streams are used: by the container's number, or by that of ffprobe. Missing = by position. */
+  selectedBy?: 'id' | 'index'
+  /** It was probed farther than usual; missing = no. */
+  isProbedDeep?: boolean
   /** Numbers of all programs of a transport stream. */
   programs: number[]
   /** Additional video streams, subtitles, data, attachments and cover art. */

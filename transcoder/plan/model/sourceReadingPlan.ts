@@ -27,7 +27,7 @@ export interface SourceReadingPlan {
   /**
    * PIDs that select the streams of one program, audio by its number; null = streams are counted over the whole file.
    */
-  pids: { video: number | null; audio: Record<number, number> } | null
+  pids: { video: number | null; audio: Record<number, number>; by?: 'index' | undefined } | null
   picture: SourceVideo
   fields: FieldPlan
   scaler: 'zscale' | 'scale'

@@ -4,17 +4,25 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
+import { unnamedAudio } from '../../formats/mpegts/elementaryKind.ts'
+import { usedAudioStreams } from './outputTiming.ts'
 import { TaskError } from '#contract/taskError.ts'
 
 /** ffmpeg's defaults are 5 MB and 5 s. With them an audio stream that begins later is listed without its format. */
 export const DEEP_PROBE_FLAGS: readonly string[] = ['-probesize', '50M', '-analyzeduration', '20M']
 
 /**
- * The job states a number of streams, and the source is a transport stream. ffmpeg must then probe as far as ffprobe
- * did.
+ * The source is a transport stream, and the job states a number of streams, or selects one of which no frame was found
+ * yet. ffmpeg must then probe as far as ffprobe did.
  */
 export function needsDeepProbe(spec: JobSpec, media: MediaInfo): boolean {
-  return spec.expectedAudioStreams !== null && media.formats.includes('mpegts')
+  if (!media.formats.includes('mpegts')) return false
+  if (media.isProbedDeep === true || spec.expectedAudioStreams !== null) return true
+  const selected = usedAudioStreams(spec)
+  return media.other.some(
+    ({ audioNumber, codec }) =>
+      audioNumber !== undefined && selected.includes(audioNumber) && !unnamedAudio.has(codec) && codec !== 'unknown',
+  )
 }
 
 /** Throws audio_stream_missing where a transport stream has fewer audio streams than the job states. */

@@ -42,22 +42,30 @@ function listPrograms(programs: readonly number[]): string {
     : `${programs.length === 1 ? 'program' : 'programs'} ${programs.join(', ')}`
 }
 
-/** PIDs of the chosen program's streams; null where streams are counted over the whole file. */
+/** PIDs or indexes of the chosen streams; null where streams are counted over the whole file. */
 export function usedPids(media: MediaInfo): Plan['pids'] {
-  if (media.program === null) return null
+  if (media.selectedBy === 'index') {
+    const indexes = media.audio.map(({ number, index }) => [number, index] as const)
+    return { video: media.video?.index ?? null, audio: Object.fromEntries(indexes), by: 'index' }
+  }
+  if (media.program === null && media.selectedBy === undefined) return null
   const audio = media.audio.flatMap(({ number, id }) => (id === null ? [] : [[number, id] as const]))
   return { video: media.video?.id ?? null, audio: Object.fromEntries(audio) }
 }
 
 /** ffmpeg's specifier of the video. V, not v: v would include cover art. */
 export function videoSpecifier(pids: Plan['pids']): string {
-  return pids === null || pids.video === null ? '0:V:0' : `0:i:${pids.video}`
+  return pids === null || pids.video === null ? '0:V:0' : specifier(pids, pids.video)
 }
 
 /** ffmpeg's specifier of an audio stream, counted from 1. */
 export function audioSpecifier(pids: Plan['pids'], number: number): string {
-  const pid = pids?.audio[number]
-  return pid === undefined ? `0:a:${number - 1}` : `0:i:${pid}`
+  const chosen = pids?.audio[number]
+  return pids === null || chosen === undefined ? `0:a:${number - 1}` : specifier(pids, chosen)
+}
+
+function specifier({ by }: NonNullable<Plan['pids']>, chosen: number): string {
+  return by === 'index' ? `0:${chosen}` : `0:i:${chosen}`
 }
 
 /** Of a joined source, every stream is an input of its own. */

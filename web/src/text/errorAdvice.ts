@@ -54,6 +54,8 @@ const advice: Readonly<Record<string, string>> = {
   no_video: 'The source has no video. Remove the renditions to make audio only.',
   audio_stream_missing:
     'Choose an audio stream that exists (the message says how many there are), or set optional on the audio profile to leave it out.',
+  audio_stream_undecodable:
+    'Choose an audio stream that can be decoded (the message lists them), or set optional on the audio profile to leave it out.',
   too_many_source_errors:
     'Export the source again, or raise max_source_errors. The message says how many errors were found.',
   program_missing: 'Choose a program_number that exists in the transport stream. The message lists them.',

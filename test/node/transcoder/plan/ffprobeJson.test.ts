@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { usedPids } from '../../../../transcoder/plan/streams/programSelection.ts'
 import { parseFfprobe } from '../../../../transcoder/plan/model/ffprobeJson.ts'
 
 const video = {
@@ -85,6 +86,52 @@ describe('what ffprobe prints, read', () => {
       ],
     })
     expect(media.audio).toMatchObject([{ number: 2, codec: 'ac3', channels: 6, sampleRate: 48000, language: 'deu' }])
+  })
+  test.each([
+    ['a single picture first', { codec_name: 'mjpeg', nb_frames: '1' }, { nb_frames: '180' }, 1],
+    [
+      'the same in Matroska',
+      { codec_name: 'mjpeg', tags: { DURATION: '00:00:00.040000000' } },
+      { tags: { DURATION: '00:00:06.000000000' } },
+      1,
+    ],
+    ['a picture of unknown length', { codec_name: 'png' }, {}, 1],
+    ['a disabled track', { disposition: { default: 0 } }, { disposition: { default: 1 } }, 1],
+    ['a default that is one picture', { nb_frames: '1', disposition: { default: 1 } }, { nb_frames: '9' }, 1],
+    ['two alike', {}, {}, 0],
+    ['two that are one picture each', { nb_frames: '1' }, { nb_frames: '1' }, 0],
+    ['only MJPEG', { codec_name: 'mjpeg' }, { codec_name: 'mjpeg' }, 0],
+  ])('the video that a player would show: %s', (_name, first, second, chosen) => {
+    const media = parseFfprobe({
+      streams: [
+        { ...video, ...first },
+        { ...video, ...second, index: 1 },
+      ],
+    })
+    expect(media.video?.index).toBe(chosen)
+    expect(media.other.map(({ index }) => index)).toEqual([1 - chosen])
+    expect(usedPids(media)?.video ?? 0).toBe(chosen)
+  })
+  test('audio that ffmpeg does not know is counted and named, and other streams are found by PID', () => {
+    const streams = [
+      { ...video, id: '0x100' },
+      { index: 1, codec_type: 'data', codec_name: 'bin_data', id: '0x101' },
+      { index: 2, codec_type: 'audio', codec_name: 'mp2', channels: 2, id: '0x102' },
+    ]
+    const media = parseFfprobe({ format: { format_name: 'mpegts' }, streams }, null, new Map([[0x101, 'AC-4']]))
+    expect(media.audio).toMatchObject([{ number: 2, codec: 'mp2' }])
+    expect(media.other).toMatchObject([{ type: 'audio', codec: 'AC-4', audioNumber: 1 }])
+    expect(usedPids(media)).toEqual({ video: 0x100, audio: { 2: 0x102 } })
+  })
+  test.each([
+    [{}, 'ac-4'],
+    [{ codec_name: 'ac4' }, 'ac4'],
+  ])('an unknown codec is not decodable: %j', (codec, name) => {
+    const stream = { index: 1, codec_type: 'audio', codec_tag_string: 'ac-4', channels: 2, ...codec }
+    expect(parseFfprobe({ streams: [video, stream] })).toMatchObject({
+      audio: [],
+      other: [{ codec: name, audioNumber: 1 }],
+    })
   })
   test('a sample aspect of 0:1 is unknown, thus square', () => {
     expect(parseFfprobe({ streams: [{ ...video, sample_aspect_ratio: '0:1' }] }).video?.sar).toEqual({ num: 1, den: 1 })
