@@ -42,6 +42,9 @@ function describeUnreadable(media: MediaInfo, codec: string, index: number): str
 
 function describeUsable({ audio }: MediaInfo): string {
   if (audio.length === 0) return 'the source has no other audio'
-  const list = audio.map(({ number, codec, language }) => `${number} (${[codec, language ?? []].flat().join(', ')})`)
+  const list = audio.map(
+    ({ number, codec, language }) =>
+      `${number} (${language === null || language === 'und' ? codec : `${codec}, ${language}`})`,
+  )
   return `usable: source_stream ${list.join(', ')}`
 }

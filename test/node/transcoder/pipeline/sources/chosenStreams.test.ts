@@ -64,9 +64,11 @@ describe('a sample entry of AC-4 first', () => {
     await transcode(await source(), {})
     expect(taskApi.fails).toMatchObject([
       {
-        code: 'audio_stream_undecodable',
-        field: 'audioProfiles[0].source_stream',
-        message: expect.stringMatching(/source_stream 1 is ac-4 .*usable: source_stream 2 \(aac/) as string,
+        error: {
+          code: 'audio_stream_undecodable',
+          field: 'audioProfiles[0].source_stream',
+          message: expect.stringMatching(/source_stream 1 is ac-4 .*usable: source_stream 2 \(aac\)/) as string,
+        },
       },
     ])
   })
