@@ -29,7 +29,7 @@ test('a silent source gives outputs without audio and one warning', () => {
     {
       code: 'audio_left_out',
       field: 'audioProfiles[0].source_stream',
-      message: 'Audio profile 0 is left out: the source has no audio streams, so there is no source_stream 1.',
+      message: 'Audio profile 0 is left out: source_stream 1 does not exist: the source has no audio streams.',
     },
   ])
 })
@@ -39,7 +39,7 @@ test('the other tracks are made, at their own positions', () => {
   const spec = jobSpec({ audio, video: [videoProfile({ audioProfiles: [0, 1] })] })
   const plan = planJob(spec, mediaInfo())
   expect(plan.outputs[0]?.audio).toMatchObject([{ profile: 1, sourceStream: 1 }])
-  expect(plan.warnings[0]?.message).toContain('the source has 1 audio stream, so there is no source_stream 2')
+  expect(plan.warnings[0]?.message).toContain('source_stream 2 does not exist: the source has 1 audio stream')
 })
 
 test('without `optional` the job fails, and the message suggests it', () => {
