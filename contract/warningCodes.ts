@@ -51,6 +51,7 @@ export const WARNING_CODES = [
   'stream_ends_early',
   // Video.
   'access_units_late',
+  'alpha_not_kept',
   'bars_added',
   'colors_not_converted',
   'deinterlaced',

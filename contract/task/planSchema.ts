@@ -195,6 +195,8 @@ const reading = {
     }),
   ),
   picture: z.object({
+    alpha: z.optional(z.boolean()),
+    decoder: z.optional(z.enum(['libvpx', 'libvpx-vp9'])),
     rgb: z.boolean(),
     width: count,
     height: count,

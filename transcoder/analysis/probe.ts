@@ -3,6 +3,7 @@
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
+import { requireNoImage } from './fileKind.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { FfprobeError, runFfprobe } from '../ffmpeg/run.ts'
@@ -62,7 +63,13 @@ export async function askFfprobe(engine: Engine, url: string, options: ProbeOpti
 
 /** `program`: the program of a transport stream to use; null = any. Throws TaskError source_not_media. */
 export function readProbe(document: FfprobeJson, program: number | null, unnamed?: UnnamedAudio): MediaInfo {
+  requireNoImage(document.format?.tags?.['major_brand'])
   const media = parseFfprobe(document, program, unnamed)
+  if (media.formats.includes('gif') && document.streams?.[0]?.nb_frames === '1')
+    throw new TaskError(
+      'source_not_media',
+      'The source is a GIF with a single image, which is not transcoded: an animated GIF is.',
+    )
   if (media.video === null && media.audio.length === 0)
     throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
       details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },

@@ -29,7 +29,7 @@ export interface ExitFailure {
 }
 
 /** First match wins. Problems of the machine come first, because they make the media look broken. */
-const STDERR_CAUSES: readonly [RegExp, ExitReason, string][] = [
+const STDERR_CAUSES: readonly [RegExp, ExitReason, string | ((match: RegExpExecArray) => string)][] = [
   [
     /reserved_moov_size is too small/,
     'output_incomplete',
@@ -60,9 +60,12 @@ const STDERR_CAUSES: readonly [RegExp, ExitReason, string][] = [
     'The source is damaged: most of it could not be decoded.',
   ],
   [
-    /Codec \([^)]*\) not on whitelist|Decoder .* not found|no decoder found for|Unknown decoder/i,
+    /Codec \(([^)]*)\) not on whitelist|Decoder (.*) not found|no decoder found for(?: codec)? (\w*)|Unknown decoder/i,
     'source_not_media',
-    'The source uses a codec that is not accepted.',
+    ([, ...names]) => {
+      const name = names.find((each) => each !== undefined && each !== '') ?? ''
+      return `The source uses a codec that is not accepted${/^[\w-]{1,40}$/.test(name) ? ` (${name})` : ''}: convert it first, for example to H.264 and AAC in MP4.`
+    },
   ],
   [
     /Format not on whitelist|not on whitelist|not in allowed_extensions|Protocol '[^']*' not on whitelist/i,
@@ -96,7 +99,10 @@ export function explainExit(ending: ProcessExit): ExitFailure | null {
   const known = signal === null ? undefined : SIGNAL_CAUSES[signal]
   if (known !== undefined) return known
   if (signal !== null) return { code: 'encoder_failed', message: `The encoder crashed (${signal}) on this source.` }
-  for (const [pattern, code, message] of STDERR_CAUSES) if (pattern.test(ending.stderr)) return { code, message }
+  for (const [pattern, code, message] of STDERR_CAUSES) {
+    const match = pattern.exec(ending.stderr)
+    if (match !== null) return { code, message: typeof message === 'string' ? message : message(match) }
+  }
   // On SIGXCPU ffmpeg exits with 255 (123 from the fourth signal on; one is sent every second) and a message that is
   // only logged at a more verbose level. Newer versions exit with 255 for other errors too (−1 and EPERM), so the
   // processor time is considered as well.

@@ -62,6 +62,7 @@ const REQUIRED = {
     'ebur128',
     'overlay',
     'colorchannelmixer',
+    'premultiply',
   ],
   muxers: ['mp4', 'mpegts'],
 } as const
@@ -162,6 +163,7 @@ async function examineFfmpeg(path: string): Promise<ExaminedVersion & Pick<Engin
       severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),
       amrPackets: (await decodedSamples(path, TWO_AMR_FRAMES)) === 2 * AMR_FRAME_SAMPLES,
+      vpxAlpha: decoders.has('libvpx') && decoders.has('libvpx-vp9'),
       teletext: decoders.has('libzvbi_teletextdec'),
       ass: lists.filters.has('ass'),
       mp3: lists.encoders.has('libmp3lame') && lists.muxers.has('mp3'),

@@ -3,6 +3,7 @@
 // Not in charge of: analysing the source (surveyAndPlan.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
+import { explainRefusal } from '../analysis/fileKind.ts'
 import type { Attempt, AttemptOutlook } from '../attempt.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
 import type { LogoImage, MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -76,7 +77,7 @@ export async function openTask(
     (await headStart.probe(spec.program).catch(async (error: unknown) => {
       requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
       await requireUnencrypted(loopback, spec, null, controller.signal)
-      throw error
+      throw await explainRefusal(loopback, error, controller.signal)
     }))
   const media = withoutUnusedVideo(spec, probed)
   const hasNone = task.part !== undefined || joined !== null

@@ -32,6 +32,7 @@ import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
 import type { BitmapTrack, LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
 import { PlanContext, type Decision } from './planContext.ts'
 import type { Rational } from '../formats/rational.ts'
+import { planAlpha } from './video/alpha.ts'
 import { planHdr } from './video/hdr.ts'
 import type {
   AudioPlan,
@@ -82,10 +83,11 @@ export function planJob(
   if (video === null) return planWithoutVideo(context, planExtracts(context, null))
 
   const source = uprightSize(video)
-  const sourceVideo = readSourceVideo(video, source, planHdr(context, video))
+  const isDecoded = spec.video.some(({ copy }) => !copy)
+  const read = readSourceVideo(video, source, planHdr(context, video))
+  const sourceVideo = isDecoded ? planAlpha(context, video, read) : read
   const picture = features.zscale ? sourceVideo : withoutColorConversion(sourceVideo)
   // Nothing is said about conversions if no frame is converted.
-  const isDecoded = spec.video.some(({ copy }) => !copy)
   const decide = <T>(decision: Decision<T>): T => (isDecoded ? context.follow(decision) : decision.value)
   const scan = decide(classifyFields(spec, video))
   const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : decide(sourceRate(spec, video))

@@ -222,6 +222,7 @@ const video: Row[] = [
     'an encoder that exceeds its constant rate',
     'node/transcoder/pipeline/lateAccessUnits.test.ts',
   ),
+  shown('alpha_not_kept', 'a transparent source', 'node/transcoder/encoding/video/alpha.test.ts'),
   planned(
     'bars_added',
     'an aspect ratio that mpeg2 cannot state',

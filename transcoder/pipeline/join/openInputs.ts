@@ -3,6 +3,7 @@
 import { join as joinPaths } from 'node:path'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
+import { explainRefusal } from '../../analysis/fileKind.ts'
 import { findCues } from '../../analysis/findCues.ts'
 import { withCaptionLanguages } from '../../analysis/captionLanguages.ts'
 import { measureLoudness } from '../../analysis/measureLoudness.ts'
@@ -68,7 +69,7 @@ export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
     }).catch(async (error: unknown) => {
       requireCompleteSource(own)
       await requireUnencrypted(own.loopback, spec, null, attempt.controller.signal)
-      throw error
+      throw await explainRefusal(own.loopback, error, attempt.controller.signal)
     })
     const { ranges: seekable } = await own.loopback.open()
     const media = withoutUnusedVideo(pieceSpec(spec, piece, probed), probed)

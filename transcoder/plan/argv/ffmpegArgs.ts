@@ -27,6 +27,7 @@ import {
   teletextArgs,
   encoderDelayTrim,
 } from './segmentArgs.ts'
+import { decoderArgs } from './filters.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
 import { extractBranches, extractOutputs, waveformBranch } from './extractArgs.ts'
@@ -119,6 +120,7 @@ function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null
     ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
     // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
     ...(seek ?? (plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)])),
+    ...decoderArgs(plan),
     // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...(plan.packaging?.subtitles ?? []).flatMap(({ stream, teletext }) => (teletext ? teletextArgs(stream) : [])),

@@ -80,9 +80,22 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   ]
 }
 
-/** Rotation, mirroring and cropping. */
+/** Of an input. Not of its cover art. */
+export function decoderArgs({ picture: { decoder } }: Pick<FrameSource, 'picture'>): string[] {
+  return decoder === undefined ? [] : ['-c:V', decoder]
+}
+
+/** On black: colours times alpha, at the source's depth; without alpha behind, which would be scaled for nothing. */
+function opaqueFilters({ picture }: Pick<FrameSource, 'picture'>): string[] {
+  if (picture.alpha !== true) return []
+  const deep = (format: string) => ['', '10', '12', '16'].map((bits) => format + bits).join('|')
+  const [input, output] = picture.rgb ? ['gbrap', 'gbrp'] : ['yuva444p', 'yuv444p']
+  return [`format=${deep(input)}`, 'premultiply=inplace=1', `format=${deep(output)}`]
+}
+
+/** Transparency, rotation, mirroring and cropping. */
 export function frameRateFilters(plan: FrameSource, video: PieceVideoPlan): string[] {
-  return [...TRANSPOSE[video.turn], ...FLIP[video.mirror], ...crop(plan, video)]
+  return [...opaqueFilters(plan), ...TRANSPOSE[video.turn], ...FLIP[video.mirror], ...crop(plan, video)]
 }
 
 export function videoFilters(plan: FrameSource, video: PieceVideoPlan): string[] {

@@ -7,7 +7,7 @@ import { JOINED_LAYOUTS } from '../join/joinedAudio.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { audioSpecifier, videoSpecifier } from '../streams/programSelection.ts'
 import { audioCutFilters, readCut } from './cutArgs.ts'
-import { panFilter, videoFilters } from './filters.ts'
+import { decoderArgs, panFilter, videoFilters } from './filters.ts'
 import { captionArgs, subtitleArgs } from './segmentArgs.ts'
 
 const SAMPLE_RATE = 48_000
@@ -53,6 +53,7 @@ export function pieceArgs(whole: PiecePlan, pipes: readonly PiecePipe[], ends: P
     ...ends.inputFlags,
     ...(piece.disableDrc ? ['-drc_scale', '0'] : []),
     ...(seek ?? (piece.videoOffsetSeconds === 0 ? [] : ['-itsoffset', (-piece.videoOffsetSeconds).toFixed(6)])),
+    ...decoderArgs(piece),
     ...(piece.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...['-i', ends.input],
     ...pipes.flatMap((pipe) => graphOf(piece, pipe)).flatMap((graph) => ['-filter_complex', graph]),

@@ -8,6 +8,7 @@ import type { SourceVideo } from '../model/videoPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { isUnprocessed, outputColor, readSourceVideo, withoutColorConversion } from '../video/color.ts'
 import { fitInside, SQUARE_TOLERANCE, uprightSize, type UprightSize } from '../video/geometry.ts'
+import { planAlpha } from '../video/alpha.ts'
 import { planHdr } from '../video/hdr.ts'
 import { classifyFields, TELECINE_FILM_RATE, type SourceFields } from '../video/interlacing.ts'
 import { sourceRate } from '../video/frameRate.ts'
@@ -26,7 +27,7 @@ export interface PieceVideo {
 export function readPieceVideo(context: PlanContext, video: VideoStream): PieceVideo {
   const { spec, features } = context
   const size = uprightSize(video)
-  const picture = readSourceVideo(video, size, planHdr(context, video))
+  const picture = planAlpha(context, video, readSourceVideo(video, size, planHdr(context, video)))
   const fields = context.follow(classifyFields(spec, video))
   return {
     video,

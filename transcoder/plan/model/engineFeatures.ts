@@ -18,6 +18,8 @@ export interface EngineFeatures {
   clockFromUsedStreams: boolean
   /** All AMR frames of a packet are decoded, not only the first one (3GP has several in a packet): 7.0 does, 5.1 does not. */
   amrPackets: boolean
+  /** libvpx decodes VP8 and VP9, with their transparency. */
+  vpxAlpha: boolean
   /** The decoder libzvbi_teletextdec exists: subtitle pages of teletext can be read. */
   teletext: boolean
   /** The filter ass exists (libass): captions can be drawn. */
@@ -45,6 +47,7 @@ export const ALL_FEATURES: EngineFeatures = {
   severalCaptionMessages: true,
   clockFromUsedStreams: false,
   amrPackets: true,
+  vpxAlpha: true,
   teletext: true,
   ass: true,
   mp3: true,

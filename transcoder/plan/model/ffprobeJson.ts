@@ -10,7 +10,13 @@ import { distance, ratio, toNumber } from '../../formats/rational.ts'
  * text.
  */
 export interface FfprobeJson {
-  format?: { format_name?: string; start_time?: string; duration?: string; size?: string }
+  format?: {
+    format_name?: string
+    start_time?: string
+    duration?: string
+    size?: string
+    tags?: Record<string, string>
+  }
   streams?: ProbeStream[]
   programs?: { program_num?: number; streams?: { index?: number }[] }[]
 }
@@ -43,7 +49,12 @@ export interface ProbeStream {
   bit_rate?: string
   disposition?: Record<string, number>
   tags?: Record<string, string>
-  side_data_list?: { side_data_type?: string; rotation?: number | string }[]
+  side_data_list?: {
+    side_data_type?: string
+    rotation?: number | string
+    dv_profile?: number
+    dv_bl_signal_compatibility_id?: number
+  }[]
 }
 
 /** In a source of constant rate the two rates differ by rounding only. */
@@ -152,7 +163,8 @@ function readVideo(stream: ProbeStream): VideoStream {
     commonFrameRate: null,
     fieldOrder,
     scan: null,
-    pixelFormat: stream.pix_fmt ?? 'unknown',
+    // ffprobe's decoders of VP8 and VP9 do not know the second video that holds the transparency.
+    pixelFormat: stream.tags?.['alpha_mode'] === '1' ? 'yuva420p' : (stream.pix_fmt ?? 'unknown'),
     colorRange: nonEmpty(stream.color_range),
     colorSpace: nonEmpty(stream.color_space),
     colorTransfer: nonEmpty(stream.color_transfer),
@@ -160,6 +172,7 @@ function readVideo(stream: ProbeStream): VideoStream {
     masteringDisplay: null,
     contentLight: null,
     dynamicMetadata: false,
+    ...dolbyVisionAlone(stream),
     closedCaptions: stream.closed_captions === 1,
     captionChannels: [],
     captionLanguages: {},
@@ -187,6 +200,17 @@ function frameRate(
 /** For raw DV one ffprobe version reports 60000 frames per second, another 25. */
 function plausibleRate(rate: Rational | null): Rational | null {
   return rate !== null && toNumber(rate) > MAX_AVERAGE ? null : rate
+}
+
+/**
+ * Profiles of Dolby Vision that may have a base layer without any other meaning; in the others it is HDR10, HLG or SDR
+ * (Dolby Vision Profiles and Levels, tables 1 and 2).
+ */
+const LONE_PROFILES = [5, 10, 20]
+
+function dolbyVisionAlone({ side_data_list: list = [] }: ProbeStream): Pick<VideoStream, 'dolbyVisionAlone'> {
+  const { dv_profile: profile, dv_bl_signal_compatibility_id: base } = list.find((data) => data.dv_profile) ?? {}
+  return profile !== undefined && LONE_PROFILES.includes(profile) && base === 0 ? { dolbyVisionAlone: profile } : {}
 }
 
 /** ffprobe counts counter-clockwise, like the display matrix. The result counts clockwise. */

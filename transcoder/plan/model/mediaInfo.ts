@@ -64,6 +64,8 @@ export interface VideoStream {
   masteringDisplay: MasteringDisplay | null
   /** MaxCLL and MaxFALL in cd/m² (CTA-861.3). */
   contentLight: { maximum: number; average: number } | null
+  /** The profile of a Dolby Vision whose pictures have no meaning without its metadata; missing = they have. */
+  dolbyVisionAlone?: number
   /** HDR10+ or Dolby Vision metadata was found. */
   dynamicMetadata: boolean
   /** CEA-608/708 caption data was found inside the video (streamDetails.ts inspects the first frames). */

@@ -31,6 +31,10 @@ export interface ColorTags {
 
 /** How decoded frames are read: by the source's tags, or by what its size suggests where it has none. */
 export interface SourceVideo {
+  /** Pixels have alpha, and hidden colours below it: they are composed on black (video/alpha.ts). Missing = no. */
+  alpha?: boolean | undefined
+  /** The decoder that reads the alpha; missing = ffmpeg's default one. */
+  decoder?: 'libvpx' | 'libvpx-vp9' | undefined
   /** RGB pixels. They are converted to planar RGB, which every scaler accepts. */
   rgb: boolean
   /** Upright size in pixels. */

@@ -1,5 +1,6 @@
 // In charge of: how a source's colours are read, and the colour tags of an output.
 // Not in charge of: the filters that convert (scaleFilters.ts), ffmpeg's spelling of the names (colorNames.ts).
+import { readAlpha } from './alpha.ts'
 import { hdrTransfer } from './hdr.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -62,6 +63,7 @@ export function readSourceVideo(
   const matrix = tag ?? (hdr ? 'bt2020nc' : assumed.matrix)
   const rare = !rgb && rareMatrices.has(matrix)
   return {
+    ...readAlpha(video),
     rgb,
     width: size.width,
     height: size.height,

@@ -2,6 +2,7 @@
 // Not in charge of: tone mapping and tags (color.ts, filters.ts), reading a source's side data
 // (transcoder/analysis/hdrMetadata.ts).
 import { videoCodecs } from '#contract/codecs.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MasteringDisplay, VideoStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
@@ -25,8 +26,19 @@ export function requestsHdr(spec: JobSpec, video: VideoStream): boolean {
   return videoCodecs[spec.videoCodec].hasHdr && spec.dynamicRange === 'source' && hdrTransfer(video) !== null
 }
 
+/**
+ * Throws source_unsupported where the colours of the pictures follow from metadata that ffmpeg does not apply: they would
+ * come out green and purple.
+ */
+function requireColors({ dolbyVisionAlone: profile }: VideoStream): void {
+  if (profile === undefined) return
+  const message = `The source’s video is Dolby Vision of profile ${profile}, whose pictures can be shown by Dolby Vision players only. Export it as HDR10, HLG, SDR, or Dolby Vision 8.1 or 8.4.`
+  throw new TaskError('source_unsupported', message, { details: { dolby_vision_profile: profile } })
+}
+
 /** Whether the outputs are HDR: this libx265 may support 8 bits only. */
 export function planHdr(context: PlanContext, video: VideoStream): boolean {
+  requireColors(video)
   if (!requestsHdr(context.spec, video)) return false
   const field = 'dynamic_range'
   if (!context.features.hevcMain10) {

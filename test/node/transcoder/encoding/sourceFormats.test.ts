@@ -10,6 +10,7 @@ import {
   testFfmpeg,
   ffmpeg,
   decodeFrames,
+  lavfi,
   makeClip,
   probeFile,
   probeStream,
@@ -107,6 +108,16 @@ describe('containers and codecs', () => {
   })
 })
 
+test.each([
+  ['GIF', 'gif', []],
+  ['PNG', 'png', ['-f', 'apng', '-plays', '0']],
+])('an animated %s is played once', async (_title, extension, flags) => {
+  const clip = tempDir.file(`animated.${extension}`)
+  await ffmpeg([...lavfi('testsrc2=s=160x90:r=25:d=2'), ...flags, clip])
+  const { outputs } = await make({ ...movie, audio: [] }, clip)
+  expect(await pictures(outputs[0])).toBe(50)
+})
+
 describe('sources without video', () => {
   const files = jobSpec({ ...movie, audioDirectory: 'a', video: [movie.video[0]!, { ...movie.video[0]!, index: 1 }] })
   test.each(
@@ -123,6 +134,7 @@ describe('sources without video', () => {
         ['mka', '-c:a ac3'],
         ['ts', '-c:a mp2'],
         ['aiff', '-c:a pcm_s16be'],
+        ['caf', '-c:a alac'],
       ],
       2,
     ),
