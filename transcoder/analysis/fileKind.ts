@@ -1,6 +1,7 @@
 // In charge of: what a file is that cannot be used as a source, by its first bytes (ffprobe names only what it reads):
 // its kind in a few words, and what to do.
 // Not in charge of: containers that are read (ffmpeg/inputAllowlist.ts).
+/* oxlint-disable no-control-regex -- signatures of binary files */
 import { TaskError } from '#contract/taskError.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { children } from '../formats/mp4/boxReader.ts'
