@@ -45,6 +45,7 @@ export const WARNING_CODES = [
   'stills_left_out',
   // Damage in the source.
   'audio_ends_before_video',
+  'audio_format_changes',
   'audio_gaps_filled',
   'decode_errors',
   'frames_concealed',

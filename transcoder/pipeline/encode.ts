@@ -15,12 +15,13 @@ import { skipsVideo } from '../analysis/expectedBytes.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
+import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from '../ffmpeg/steadyFeed.ts'
 import { logoPath } from '../source/logoImage.ts'
 import { SilentReading } from './silentReading.ts'
 import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
-import { ffmpegArgs } from '../plan/argv/ffmpegArgs.ts'
+import { ffmpegArgs, steadyArgsOf } from '../plan/argv/ffmpegArgs.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -96,8 +97,15 @@ export interface EncodeOptions {
   bitmaps?: string | null
   /** The videos with captions for the frames of encoded ones. */
   carriers?: readonly string[]
+  /** All audio is decoded by a process of its own, which absorbs changes of its format. */
+  steady?: boolean
   /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
+}
+
+/** The channels or the sample rate of audio that is encoded change midway: it has to be decoded apart (SteadyFeed). */
+export class AudioFormatChange extends Error {
+  override name = 'AudioFormatChange'
 }
 
 /** One file that was found to be complete. */
@@ -111,7 +119,7 @@ export interface EncodedFile {
   meter: TsMeter | null
 }
 
-/** Encodes all outputs. */
+/** Encodes all outputs. Throws AudioFormatChange, unless `steady` is set; nothing is stored then. */
 export async function encode(
   attempt: Attempt,
   plan: Plan,
@@ -142,6 +150,7 @@ async function runEncode(
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
   const meters = planned.map(({ container }) => (isMultiplexed(container) ? new TsMeter() : null))
   const discard = new AbortController()
+  const change = new AbortController()
   const uploads = planned.map((output, index): Pick<ObjectUpload, 'advance' | 'finish' | 'waitForTransfers'> => {
     if (output.isIntermediate)
       return new WorkUpload(files[index]!, `${extras.workDirectory}/${output.path}`, {
@@ -174,7 +183,7 @@ async function runEncode(
 
   const outcome = { whole: false }
   try {
-    const result = await spawnFfmpeg(attempt, plan, files, extras, () => {
+    const result = await spawnFfmpeg(attempt, plan, source, files, extras, change, () => {
       reportProduced()
       growth.pollNow()
     })
@@ -183,6 +192,7 @@ async function runEncode(
     await growth.stop()
     await extras.readers
     controller.signal.throwIfAborted()
+    change.signal.throwIfAborted()
     if (plan.stored === undefined) requireCompleteSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireCleanExit(result, damage)
@@ -247,6 +257,7 @@ function expectedSeconds(plan: Plan, index: number, source: MediaInfo, startSeco
 function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
+  source: MediaInfo,
   files: readonly string[],
   {
     cues = [],
@@ -262,20 +273,29 @@ function spawnFfmpeg(
     onLine,
     seekable,
     joined = null,
+    steady: isSteady = false,
   }: EncodeOptions,
+  change: AbortController,
   pollGrowth: () => void,
 ): Promise<FfmpegResult> {
   const { engine, loopback, settings, log, progress, controller, workspace } = attempt
-  const isRemuxed = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
-  const pipeFeed = joined?.pipeFeed()
-  const remuxed = plan.outputs.filter(({ container }) => isMultiplexed(container)).length
-  const further = [...(segmentPipes?.pipeReaders ?? []), ...(extractPipes?.pipeReaders ?? [])]
-  const firstInput = FIRST_PIPE_FD + remuxed + further.length
-  const args = ffmpegArgs(plan, {
-    joined: Array.from({ length: pipeFeed?.count ?? 0 }, (_, index) => `pipe:${firstInput + index}`),
+  const reading = {
     input: loopback.url,
     inputFlags: [...inputFlags(loopback.url), ...(skipsVideo(plan) ? READ_THROUGH_FLAGS : [])],
     seekable,
+    threads: settings.threads,
+  }
+  const steady = isSteady ? steadyFeed(attempt, steadyArgsOf(plan, reading, STEADY_PIPE), damage, cpuSeconds) : null
+  const watch = new FormatChangeWatch(plan.join === undefined && !isSteady ? decodedAudio(plan, source) : [])
+  const isRemuxed = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
+  const pipeFeed = steady?.pipeFeed() ?? joined?.pipeFeed()
+  const remuxed = plan.outputs.filter(({ container }) => isMultiplexed(container)).length
+  const further = [...(segmentPipes?.pipeReaders ?? []), ...(extractPipes?.pipeReaders ?? [])]
+  const firstInput = FIRST_PIPE_FD + remuxed + further.length
+  const inputs = Array.from({ length: pipeFeed?.count ?? 0 }, (_, index) => `pipe:${firstInput + index}`)
+  const args = ffmpegArgs(plan, {
+    ...reading,
+    ...(steady === null ? { joined: inputs } : { steady: inputs[0] }),
     // Transport streams go through pipes: this process multiplexes them and writes the files.
     outputs: [
       ...files.map((file, index) => (isRemuxed(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
@@ -287,7 +307,6 @@ function spawnFfmpeg(
     bitmaps,
     carriers,
     carrierClock: engine.features.captionsAcrossRates ? 'input' : 'filter',
-    threads: settings.threads,
     cores: settings.machine.vcpus,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
@@ -310,7 +329,7 @@ function spawnFfmpeg(
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose: ENCODE,
-    signal: controller.signal,
+    signal: AbortSignal.any([controller.signal, change.signal]),
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
     outputFiles: files.filter((_file, index) => !isRemuxed(index)),
     // For a source without a stated length, only the attempt's own time limit applies.
@@ -321,9 +340,11 @@ function spawnFfmpeg(
       segmentPipes?.isBlocked === true ||
       extractPipes?.isBlocked === true ||
       loopback.isWaiting ||
+      steady?.isStarving === true ||
       (joined === null ? silent.isReading() : joined.isStarving),
     onLine: (line) => {
       onLine?.(line)
+      if (watch.isChange(line)) change.abort(new AudioFormatChange())
       return damage.onLine(line)
     },
     onProgress: (report) => {
@@ -336,6 +357,26 @@ function spawnFfmpeg(
       pollGrowth()
     },
   })
+}
+
+function steadyFeed(
+  { engine, loopback, workspace }: Attempt,
+  args: readonly string[],
+  damage: DamageMonitor,
+  cpuSeconds: number | undefined,
+): SteadyFeed {
+  return new SteadyFeed(engine, args, {
+    cwd: workspace.cwd,
+    onLine: damage.onLine,
+    requireEnd: (result) => requireCleanExit(result, damage),
+    isWaiting: () => loopback.isWaiting,
+    cpuSeconds,
+  })
+}
+
+/** Indexes in the source. */
+function decodedAudio(plan: Plan, { audio }: MediaInfo): number[] {
+  return plan.stored === undefined ? audio.map(({ index }) => index) : []
 }
 
 /**

@@ -16,6 +16,7 @@ import type { Cue } from '../formats/scte35/cueScan.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { withMainExtracts } from '../plan/argv/extractArgs.ts'
+import { withSteadyMixes } from '../plan/argv/audioGraphs.ts'
 import { timeLimits } from '../plan/estimate/deadline.ts'
 import { planOfPart } from '../plan/division/partPlan.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
@@ -35,7 +36,7 @@ import { requireDiskSpace } from '../workspace.ts'
 import { shareReading } from './division/sharedReading.ts'
 import { writeBurnInFiles } from './burnIn/drawnCaptions.ts'
 import { writeCaptionCarriers, writeCaptionInputs } from './captionTracks.ts'
-import { encode, type EncodedFile } from './encode.ts'
+import { AudioFormatChange, encode, type EncodedFile } from './encode.ts'
 import type { Late } from './multiplexOutput.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
 
@@ -76,8 +77,21 @@ export interface TranscodeOptions {
 /** All files of the plan are complete on disk or in pipes; their uploads may still run. */
 export async function transcode(
   open: OpenTask,
+  followed: FollowedPlan,
+  options: TranscodeOptions = {},
+): Promise<Transcoded> {
+  return transcodeOnce(open, followed, options, false).catch((error: unknown) => {
+    if (!(error instanceof AudioFormatChange)) throw error
+    open.attempt.log.info('the audio changes its format midway; encoding again, with the audio decoded apart')
+    return transcodeOnce(open, followed, options, true)
+  })
+}
+
+async function transcodeOnce(
+  open: OpenTask,
   { plan: followed, drawn }: FollowedPlan,
-  { reading, ...ofPart }: TranscodeOptions = {},
+  { reading, ...ofPart }: TranscodeOptions,
+  steady: boolean,
 ): Promise<Transcoded> {
   const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, bitmaps, captionFiles } = open
   const { loopback, settings, workspace, progress, log, controller } = attempt
@@ -121,6 +135,7 @@ export async function transcode(
     plan,
     startSeconds: timing.startSeconds,
     secondsBefore: secondsBeforePart(plan),
+    clockSeconds: timing.secondsBefore,
     ignoresContainer: plan.part?.kind === 'chunk' && ofPart.whole !== undefined && hasRest(ofPart.whole),
     begunWithin: begunWithin(beginning, known),
     limit: spec.maxSourceErrors,
@@ -128,12 +143,13 @@ export async function transcode(
   })
   const late: Late[] = []
   const extractor = plan.extracts == null ? null : new Extractor(attempt, plan, plan.extracts)
-  const main = withMainExtracts(plan)
+  const main = withMainExtracts(steady ? withSteadyMixes(plan, known.audio) : plan)
   const encoded = isEmpty(main)
     ? []
     : await encode(attempt, main, used, {
         joined: pieces,
         damage,
+        steady,
         onLate: (each) => late.push(each),
         onLine: reading?.onLine,
         cues,
@@ -159,6 +175,10 @@ export async function transcode(
         ),
         readers: surroundings.sideTasks.settled(),
         cpuSeconds: limits?.cpuSeconds,
+      }).catch(async (error: unknown) => {
+        // The next run writes the same objects.
+        if (error instanceof AudioFormatChange) await segments?.waitForTransfers()
+        throw error
       })
   await extractor?.readFrames({ seekable, cpuSeconds: limits?.cpuSeconds })
   progress.onEncodeEnd()

@@ -15,6 +15,8 @@ import {
   filteredStream,
   isDiagnostic,
   readDamage,
+  readFormat,
+  type AudioFormat,
   type Damage,
   type LogContext,
 } from './ffmpegMessages.ts'
@@ -24,6 +26,7 @@ import {
   undecodableVideo,
   type EventCount,
   type DamageSummary,
+  type FormatChange,
   type Gap,
 } from './damageReport.ts'
 
@@ -41,6 +44,8 @@ export interface DamageMonitorOptions {
    * refers; its real errors are those of the chunk before.
    */
   secondsBefore?: number
+  /** The place of the outputs' beginning on ffmpeg's clock. */
+  clockSeconds?: number
   /** Another part of the job reads all of the source, and reports what is wrong with its container. */
   ignoresContainer?: boolean
   /** Indexes of streams that begin within a frame or a group of pictures (streamBeginning.ts). */
@@ -89,6 +94,8 @@ export class DamageMonitor {
   #unplaced: { event: Event; at: number }[] = []
   #uncounted = { packet: 0, frame: 0, message: 0 }
   #gaps: (Gap & { context: string })[] = []
+  readonly #formats = new Map<number, AudioFormat>()
+  #formatChanges: FormatChange[] = []
   readonly #silences = new Map<string, Silence>()
   readonly #contexts = new Set<string>()
   readonly #seenPackets = new Map<string, Event>()
@@ -115,6 +122,8 @@ export class DamageMonitor {
     this.#unplaced = []
     this.#uncounted = { packet: 0, frame: 0, message: 0 }
     this.#gaps = []
+    this.#formats.clear()
+    this.#formatChanges = []
     this.#silences.clear()
     this.#contexts.clear()
     this.#seenPackets.clear()
@@ -136,6 +145,8 @@ export class DamageMonitor {
     }
     const damage = readDamage(text, this.#logContext, this.#isDecoding)
     if (damage !== null) this.#record(damage)
+    const found = readFormat(text)
+    if (found !== null) this.#onFormat(found.format, found.seconds - (this.#options.clockSeconds ?? 0))
     return isDiagnostic(text)
   }
 
@@ -253,6 +264,14 @@ export class DamageMonitor {
     }
   }
 
+  #onFormat(format: AudioFormat, seconds: number): void {
+    const before = this.#formats.get(format.stream)
+    this.#formats.set(format.stream, format)
+    const isSame = before?.layout === format.layout && before.sampleRate === format.sampleRate
+    if (before === undefined || isSame || seconds <= 0 || this.#formatChanges.length >= MAX_EVENTS) return
+    this.#formatChanges.push({ ...format, seconds })
+  }
+
   #isBeforeChunk(ticks: number | null): boolean {
     if (this.#secondsBefore === 0) return false
     if (ticks === null) return !this.#isEncoding
@@ -353,6 +372,7 @@ export class DamageMonitor {
       frames: counted('frame'),
       messages: { ...counted('message'), first: events.find(({ text }) => text !== '')?.text ?? '' },
       gaps: this.#gaps,
+      formatChanges: this.#formatChanges,
     }
     return { ...found, total: totalEvents(found) }
   }

@@ -3,6 +3,7 @@
 // Not in charge of: detecting damage (damageMonitor.ts).
 import type { Warning } from '#contract/errors.ts'
 import { TaskError } from '#contract/taskError.ts'
+import type { AudioFormat } from './ffmpegMessages.ts'
 
 export interface Gap {
   /** Start of the gap in the outputs, in seconds. */
@@ -18,8 +19,16 @@ export interface DamageSummary {
   /** Other errors of the demuxer and the decoders. */
   messages: EventCount & { first: string }
   gaps: readonly Gap[]
+  /** No damage. Missing in the record of an earlier version. */
+  formatChanges?: readonly FormatChange[]
   /** The number that is compared with `max_source_errors`. */
   total: number
+}
+
+/** Audio that has another layout or sample rate from here on. */
+export interface FormatChange extends AudioFormat {
+  /** In the outputs. */
+  seconds: number
 }
 
 export interface EventCount {
@@ -52,6 +61,7 @@ export function joinDamage(pieces: readonly DamageSummary[]): DamageSummary {
       first: pieces.find(({ messages }) => messages.first !== '')?.messages.first ?? '',
     },
     gaps: pieces.flatMap(({ gaps }) => gaps),
+    formatChanges: pieces.flatMap(({ formatChanges = [] }) => formatChanges),
     total: pieces.reduce((sum, { total }) => sum + total, 0),
   }
 }
@@ -61,8 +71,8 @@ const DOUBTFUL_SHARE = 0.05
 
 /** Empty for an undamaged source. `seconds`: length of the outputs; null = unknown. `ffmpeg`: the version that decoded. */
 export function damageWarnings(found: DamageSummary, seconds: number | null, ffmpeg: string): Warning[] {
-  const { packets, frames, messages, gaps } = found
-  const warnings: Warning[] = []
+  const { packets, frames, messages, gaps, formatChanges = [] } = found
+  const warnings: Warning[] = formatWarnings(formatChanges)
   if (packets.count > 0)
     warnings.push({
       code: 'decode_errors',
@@ -92,6 +102,19 @@ export function damageWarnings(found: DamageSummary, seconds: number | null, ffm
     })
   }
   return warnings
+}
+
+function formatWarnings(changes: readonly FormatChange[]): Warning[] {
+  return [...Map.groupBy(changes, ({ stream }) => stream)].map(([stream, own]) => {
+    const first = own
+      .slice(0, MAX_TIMES)
+      .map(({ seconds, layout, sampleRate }) => `${clock(Math.max(0, seconds))} (${layout}, ${sampleRate} Hz)`)
+    const more = own.length > MAX_TIMES ? ` and at ${own.length - MAX_TIMES} later times` : ''
+    return {
+      code: 'audio_format_changes',
+      message: `Audio stream ${stream} of the source changes its format at ${first.join(', ')}${more}: each part is mixed as its own channels need it.`,
+    }
+  })
 }
 
 /** One line for the log. */
@@ -134,5 +157,5 @@ function listTimes(seconds: readonly number[]): string {
 /** `H:MM:SS`. */
 export function clock(seconds: number): string {
   const two = (value: number) => String(value).padStart(2, '0')
-  return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(Math.floor(seconds) % 60)}`
 }

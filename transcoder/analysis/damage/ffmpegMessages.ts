@@ -62,6 +62,26 @@ export function filteredStream(line: string): number | null {
   return parseInteger(/^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_](\d+) @/.exec(line)?.[1])
 }
 
+export interface AudioFormat {
+  /** source_stream, from 1. */
+  stream: number
+  layout: string
+  sampleRate: number
+}
+
+/** The first frame of a stream in a format, at `seconds` on ffmpeg's clock (plan/argv/steadyAudio.ts). null = another line. */
+export function readFormat(line: string): { seconds: number; format: AudioFormat } | null {
+  const [, stream, seconds, layout, sampleRate] = FORMAT.exec(line) ?? []
+  if (stream === undefined) return null
+  return {
+    seconds: Number(seconds),
+    format: { stream: Number(stream), layout: layout!, sampleRate: Number(sampleRate) },
+  }
+}
+
+const FORMAT =
+  /^\[ashowinfo@f(\d+) @ [^\]]*\] \[info\] n:0 .*\bpts_time:(-?[\d.]+) .*\b(?:chlayout|channel_layout):(.+) rate:(\d+)/
+
 /** null = the line reports no damage. `isDecoding`: `isDecodingStart` was true for an earlier line. */
 export function readDamage(text: string, { format, decoders }: LogContext, isDecoding: boolean): Damage | null {
   const line = parse(text)

@@ -254,6 +254,7 @@ function shiftDamage(found: DamageSummary, start: number): DamageSummary {
     frames: { ...found.frames, seconds: moved(found.frames.seconds) },
     messages: { ...found.messages, seconds: moved(found.messages.seconds) },
     gaps: found.gaps.map((gap) => ({ ...gap, seconds: gap.seconds + start })),
+    formatChanges: (found.formatChanges ?? []).map((change) => ({ ...change, seconds: change.seconds + start })),
     total: found.total,
   }
 }

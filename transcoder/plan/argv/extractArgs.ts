@@ -4,9 +4,10 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { toNumber } from '../../formats/rational.ts'
 import { extractPipes } from '../model/plannedPipes.ts'
-import type { ExtractsPlan, Plan, StillsPlan } from '../model/plan.ts'
+import type { ExtractsPlan, Plan, StillsPlan, WaveformPlan } from '../model/plan.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
 import { audioCutFilters } from './cutArgs.ts'
+import { alignFilter } from './filters.ts'
 import type { Branch } from './filterGraph.ts'
 import type { FrameRange } from '../extracts/groupFrames.ts'
 import { JPEG, sampledFilters } from './thumbnailArgs.ts'
@@ -149,18 +150,13 @@ function sumOf(terms: readonly string[]): string {
 }
 
 /** Whole samples of the source's own rate and channels, on the timeline of the outputs. */
-export function waveformBranch(plan: Plan): (Branch & { stream: number }) | null {
-  const waveform = plan.extracts?.waveform ?? null
-  if (waveform === null) return null
-  const { sampleRate, sourceStream } = waveform
+export function waveformBranch(
+  cut: Plan['cut'],
+  { sampleRate }: WaveformPlan,
+): { label: string; filters: () => string[] } {
   return {
-    stream: sourceStream,
     label: 'waveform',
-    filters: [
-      `aresample=${sampleRate}:async=1:first_pts=0`,
-      ...audioCutFilters(plan.cut, sampleRate),
-      'aformat=sample_fmts=s16',
-    ],
+    filters: () => [alignFilter(sampleRate), ...audioCutFilters(cut, sampleRate), 'aformat=sample_fmts=s16'],
   }
 }
 

@@ -9,11 +9,13 @@ import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.t
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
 import { chunkRange, encoderClock } from './chunkArgs.ts'
 import { readCut } from './cutArgs.ts'
+import { audioGraphs, muxedEncodes, steadyTracksOf } from './audioGraphs.ts'
+import { steadyArgs, steadyInput } from './steadyAudio.ts'
 import { runOutFrames } from '../division/chunkBuffer.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
-import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
+import { logoFilters, overlay, videoFilters } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
-import { audioPad, audioSpecifier, videoPad, videoSpecifier } from '../streams/programSelection.ts'
+import { audioSpecifier, videoPad, videoSpecifier } from '../streams/programSelection.ts'
 import { joinedFrameFilters, joinedInputArgs } from './pieceArgs.ts'
 import { isMp4 } from '../forms.ts'
 import { plannedFiles } from '../model/plannedFiles.ts'
@@ -21,16 +23,14 @@ import {
   captionArgs,
   encoderStreamArgs,
   segmentArgs,
-  plannedEncodes,
   encodesPerProcess,
   subtitleArgs,
   teletextArgs,
-  encoderDelayTrim,
 } from './segmentArgs.ts'
 import { decoderArgs } from './filters.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
-import { extractBranches, extractOutputs, waveformBranch } from './extractArgs.ts'
+import { extractBranches, extractOutputs } from './extractArgs.ts'
 import { storedInputArgs, storedInputs, storedTrack, storedTrackArgs } from './storedArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan } from '../model/plan.ts'
@@ -53,6 +53,11 @@ export interface ArgvTargets {
   outputs: readonly string[]
   /** The source can be read at any position; missing = it cannot. */
   seekable?: boolean
+  /**
+   * `pipe:` and a descriptor: the audio of a source whose channels or sample rate change midway (steadyAudio.ts). Missing
+   * = it is decoded here.
+   */
+  steady?: string | undefined
   /** Absolute path of the logo as a PNG that this program wrote. Required where the plan has a logo. */
   logo?: string
   /** Absolute path of the movie of subtitles that this program wrote. Required where the plan draws bitmaps. */
@@ -94,6 +99,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
       carrierRates(encodedVideo(plan)).map((rate, position) => ({ rate, file: fileTarget(ends.carriers?.[position]) })),
       ends.carrierClock ?? 'filter',
     ),
+    ...(ends.steady === undefined ? [] : steadyInput(ends.steady)),
     ...filterGraphs(plan, ends).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
@@ -114,6 +120,14 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
 function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null): string[] {
   if (plan.join !== undefined) return joinedInputArgs(plan.join, ends.joined ?? [])
   if (plan.stored !== undefined) return storedInputArgs(plan.stored, ends.joined ?? [])
+  return sourceArgs(plan, ends, seek)
+}
+
+function sourceArgs(
+  plan: Plan,
+  ends: Pick<ArgvTargets, 'input' | 'inputFlags'>,
+  seek: readonly string[] | null,
+): string[] {
   return [
     ...ends.inputFlags,
     // The AC-3 decoder applies dynamic range compression by default. The output should keep the source's dynamics.
@@ -126,6 +140,30 @@ function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null
     ...(plan.packaging?.subtitles ?? []).flatMap(({ stream, teletext }) => (teletext ? teletextArgs(stream) : [])),
     ...['-i', ends.input],
   ]
+}
+
+/** The process that decodes the audio for `steady`, into `pipe`. */
+export function steadyArgsOf(
+  plan: Plan,
+  ends: Pick<ArgvTargets, 'input' | 'inputFlags' | 'seekable' | 'threads'>,
+  pipe: string,
+): string[] {
+  const tracks = steadyTracksOf(plan)
+  const isDecoded = new Set(tracks.map(({ stream }) => stream))
+  const usesVideo = muxedEncodes(plan).some(({ video }) => video !== null) || plan.extracts?.frames?.separate === false
+  return steadyArgs(
+    tracks,
+    {
+      input: sourceArgs(plan, ends, readCut(plan, ends.seekable === true).seek),
+      pad: (stream) => audioSpecifier(plan.pids, stream),
+      others: [
+        ...(usesVideo ? [videoSpecifier(plan.pids)] : []),
+        ...plan.sourceAudio.flatMap((stream) => (isDecoded.has(stream) ? [] : [audioSpecifier(plan.pids, stream)])),
+      ],
+      threads: ends.threads,
+    },
+    pipe,
+  )
 }
 
 /** Segmented output: one encode for each rendition's video and for each audio track, after the files. */
@@ -194,16 +232,11 @@ function audioSource(plan: Plan, track: AudioPlan, label: string, trimmed = fals
   return track.copied == null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
 }
 
-/** What the filter graph feeds: the outputs, or the renditions of segmented output. */
-function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; trimmed: boolean }[] {
-  return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : plannedEncodes(plan)
-}
-
 /**
  * One graph for the video and one for each audio stream: ffmpeg rebuilds a graph when the channels of its source
  * change, and ffmpeg 7 ends with SIGABRT where one of several inputs has no data.
  */
-function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter' }: ArgvTargets): string[] {
+function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady }: ArgvTargets): string[] {
   const wanted = muxedEncodes(plan)
   const videoBranches = wanted.flatMap(({ video }, position) =>
     video === null || video.copied != null ? [] : [{ video, position }],
@@ -223,20 +256,6 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter' }: Argv
   }))
   const captioned = videoBranches.filter(({ video }) => video.embedded !== undefined)
   const carriers = videoInputCount(plan) + tx3gTracks(plan).length
-  const tracks = [
-    ...wanted.flatMap(({ audio, trimmed }, position) =>
-      audio.map((track, trackIndex) => ({
-        track,
-        label: `a${position}_${trackIndex}`,
-        more: trimmed ? encoderDelayTrim(track) : [],
-      })),
-    ),
-    ...plan.audioFiles.map((file, position) => ({
-      track: file.audio,
-      label: `f${position}`,
-      more: file.isTrimmed === true ? encoderDelayTrim(file.audio) : [],
-    })),
-  ].filter(({ track }) => track.copied == null)
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, video, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
@@ -256,20 +275,7 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter' }: Argv
   )
   const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
   const sources = sourceCount(plan)
-  const waveform = waveformBranch(plan)
-  const audioStreams = [...new Set([...plan.sourceAudio, ...(waveform === null ? [] : [waveform.stream])])]
-  const audio = audioStreams.map((stream) =>
-    buildSharedGraph(
-      `[${audioPad(plan, stream)}]`,
-      [
-        ...tracks
-          .filter(({ track }) => track.sourceStream === stream)
-          .map(({ track, label, more }) => ({ filters: [...audioFilters(track, plan.cut), ...more], label })),
-        ...(waveform?.stream === stream ? [waveform] : []),
-      ],
-      'asplit',
-    ),
-  )
+  const audio = audioGraphs(plan, steady === undefined ? null : carriers + carrierRates(encodedVideo(plan)).length)
   return [
     [
       ...buildSharedGraph(

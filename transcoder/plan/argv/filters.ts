@@ -163,12 +163,21 @@ function limitedRangeGrey({ picture: { hdr } }: FrameSource, percent: number): s
   return level === '00' ? 'black' : `0x${level.repeat(3)}`
 }
 
-export function audioFilters(audio: AudioPlan, part: CutPlan | null = null): string[] {
-  const { mix: gains = defaultMix(audio.channels === 6 ? 6 : 2), silenceUntilSeconds = 0 } = audio
-  const [aligned, ...mixed] = panFilter(audio.sampleRate, gains, audioEncodings[audio.codec].surrounds)
+export function mixOf(audio: AudioPlan): ChannelMix {
+  return audio.mix ?? defaultMix(audio.channels === 6 ? 6 : 2)
+}
+
+/** `isMixed`: the channels are those of the output already (steadyAudio.ts). */
+export function audioFilters(audio: AudioPlan, part: CutPlan | null = null, isMixed = false): string[] {
+  const { silenceUntilSeconds = 0 } = audio
+  const mix = mixOf(audio)
+  const { surrounds } = audioEncodings[audio.codec]
+  const [aligned, ...mixed] = isMixed
+    ? mixedFilters(audio.sampleRate, mix, surrounds)
+    : panFilter(audio.sampleRate, mix, surrounds)
   const silence = silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${silenceUntilSeconds}`]
   const cut = audioCutFilters(part, audio.sampleRate)
-  return [aligned, ...cut, ...silence, ...mixed, ...volume(audio, gains.limited)]
+  return [aligned, ...cut, ...silence, ...mixed, ...volume(audio, mix.limited)]
 }
 
 /**
@@ -178,17 +187,36 @@ export function audioFilters(audio: AudioPlan, part: CutPlan | null = null): str
  */
 export function panFilter(
   sampleRate: number,
-  { gains }: ChannelMix,
-  surrounds: 'side' | 'back',
+  mix: ChannelMix,
+  surrounds: Surrounds,
 ): [aligned: string, ...mixed: string[]] {
-  const outputs = Object.entries(gains)
-  const layout = outputs.length === 2 ? 'stereo' : surrounds === 'side' ? '5.1(side)' : '5.1'
+  return [alignFilter(sampleRate), 'aformat=sample_fmts=fltp', ...mixFilters(mix, surrounds)]
+}
+
+/** The same for samples that have the output's channels: a pipe does not carry the names of six. */
+export function mixedFilters(
+  sampleRate: number,
+  { gains }: ChannelMix,
+  surrounds: Surrounds,
+): [aligned: string, ...mixed: string[]] {
+  const kept = Object.keys(gains).map((_output, index) => `c${index}=c${index}`)
+  return [alignFilter(sampleRate), `pan=${[mixLayout(gains, surrounds), ...kept].join('|')}`]
+}
+
+type Surrounds = 'side' | 'back'
+
+export function alignFilter(sampleRate: number): string {
+  return `aresample=${sampleRate}:async=1:first_pts=0`
+}
+
+export function mixFilters({ gains }: ChannelMix, surrounds: Surrounds): string[] {
   const named = (output: string) => (surrounds === 'back' ? output.replace(/^S/, 'B') : output)
-  return [
-    `aresample=${sampleRate}:async=1:first_pts=0`,
-    'aformat=sample_fmts=fltp',
-    `pan=${[layout, ...outputs.map(([output, shares]) => `${named(output)}=${panTerms(shares)}`)].join('|')}`,
-  ]
+  const terms = Object.entries(gains).map(([output, shares]) => `${named(output)}=${panTerms(shares)}`)
+  return [`pan=${[mixLayout(gains, surrounds), ...terms].join('|')}`]
+}
+
+function mixLayout(gains: ChannelMix['gains'], surrounds: Surrounds): string {
+  return Object.keys(gains).length === 2 ? 'stereo' : surrounds === 'side' ? '5.1(side)' : '5.1'
 }
 
 /** `FL+0.5*FC-0.5*SL`. */

@@ -1,0 +1,90 @@
+// In charge of: running the process that decodes audio whose format changes midway, into the pipe of the process that
+// reads it; and noticing that a source needs it.
+// Not in charge of: the arguments (plan/argv/steadyAudio.ts), when which format begins (analysis/damage/).
+import { once } from 'node:events'
+import { pipeline } from 'node:stream/promises'
+import { filteredStream } from '../analysis/damage/ffmpegMessages.ts'
+import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms, type FfmpegResult, type PipeFeed } from './run.ts'
+
+/** What the process writes to. */
+export const STEADY_PIPE = `pipe:${FIRST_PIPE_FD}`
+
+interface Options {
+  cwd: string
+  onLine: (line: string) => boolean
+  /** Throws if the run did not end well. */
+  requireEnd: (result: FfmpegResult) => void
+  /** The source makes its reader wait. */
+  isWaiting?: () => boolean
+  cpuSeconds?: number | undefined
+}
+
+export class SteadyFeed {
+  readonly #engine: FfmpegPrograms
+  readonly #args: readonly string[]
+  readonly #options: Options
+  /** The other process does not take what this one has. */
+  #isHeldBack = false
+
+  constructor(engine: FfmpegPrograms, args: readonly string[], options: Options) {
+    this.#engine = engine
+    this.#args = args
+    this.#options = options
+  }
+
+  /** True while the other process may be waiting for this one. */
+  get isStarving(): boolean {
+    return !this.#isHeldBack
+  }
+
+  pipeFeed(): PipeFeed {
+    return {
+      count: 1,
+      write: async ([pipe], ended) => {
+        const { cwd, onLine, requireEnd, isWaiting, cpuSeconds = 0 } = this.#options
+        const result = await runFfmpeg(this.#engine, this.#args, {
+          cwd,
+          purpose: 'decode audio that changes',
+          signal: ended,
+          limits: { cpuSeconds },
+          isBlocked: () => this.#isHeldBack || isWaiting?.() === true,
+          onLine,
+          // The pipe is ended below: its end would look like the end of the source.
+          pipeReaders: [(stream) => pipeline(stream, (chunks) => this.#pass(chunks, pipe!, ended), { signal: ended })],
+        })
+        if (ended.aborted) return
+        requireEnd(result)
+        pipe!.end()
+      },
+    }
+  }
+
+  async #pass(chunks: AsyncIterable<Buffer>, pipe: NodeJS.WritableStream, ended: AbortSignal): Promise<void> {
+    for await (const chunk of chunks) {
+      if (pipe.write(chunk)) continue
+      this.#isHeldBack = true
+      await once(pipe, 'drain', { signal: ended })
+      this.#isHeldBack = false
+    }
+  }
+}
+
+/** The filters of a stream are made a second time: its channels or its sample rate have changed. */
+export class FormatChangeWatch {
+  readonly #seen = new Set<number>()
+  readonly #streams: ReadonlySet<number>
+
+  /** `streams`: indexes in the source. */
+  constructor(streams: Iterable<number>) {
+    this.#streams = new Set(streams)
+  }
+
+  /** True for the line of a change. */
+  isChange(line: string): boolean {
+    const stream = filteredStream(line)
+    if (stream === null || !this.#streams.has(stream)) return false
+    if (this.#seen.has(stream)) return true
+    this.#seen.add(stream)
+    return false
+  }
+}
