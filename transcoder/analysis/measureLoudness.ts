@@ -2,19 +2,19 @@
 // with a target loudness.
 // Not in charge of: the resulting gain (plan/audio/loudnessGain.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { runFfmpeg, type FfmpegPrograms, type PipeFeed } from '../ffmpeg/run.ts'
+import type { FfmpegPrograms, PipeFeed } from '../ffmpeg/run.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { limiterGains, loudnessMeasurements } from '../plan/audio/loudnessGain.ts'
 import type { MeasuredLoudness, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { audioSpecifier, usedPids } from '../plan/streams/programSelection.ts'
 import {
-  ebur128Args,
   loudnessInput,
   parseEbur128,
   type LoudnessReading,
   type MeasuredBranch,
   type SourceReading,
 } from './loudness/ebur128.ts'
+import { runEbur128 } from './loudness/runEbur128.ts'
 
 /** The audio of a joined source, which is written to pipes. */
 export interface JoinedAudioInput {
@@ -58,7 +58,7 @@ export async function measureLoudness(
   )
   const streams = wanted.map(({ stream }) => stream)
   const input = options.joined?.input ?? loudnessInput(url, { spec, media }, streams, part)
-  const levels = await runEbur128(engine, { input, part }, wanted, media, options)
+  const levels = await readLevels(engine, { input, part }, wanted, media, options)
   const measurements = wanted.flatMap(({ stream, mix }, index) => {
     const level = levels[index]
     return level === undefined || level === null ? [] : [{ stream, mix, ...level, limited: [] }]
@@ -66,7 +66,7 @@ export async function measureLoudness(
   const tries = measurements.flatMap(({ stream, ...measurement }) =>
     limiterGains(measurement, target).map((gainDb) => ({ stream, mix: measurement.mix, gainDb })),
   )
-  const tried = tries.length === 0 ? [] : await runEbur128(engine, { input, part }, tries, media, options)
+  const tried = tries.length === 0 ? [] : await readLevels(engine, { input, part }, tries, media, options)
   return {
     ...media,
     audio: media.audio.map((audio) => ({
@@ -86,18 +86,19 @@ export async function measureLoudness(
 }
 
 /** One reading for each branch, in order; null if ffmpeg printed none. */
-async function runEbur128(
+async function readLevels(
   engine: FfmpegPrograms,
   reading: SourceReading,
   branches: readonly MeasuredBranch[],
   media: MediaInfo,
   { threads = 0, seekable: _seekable, joined, ...run }: Options,
 ): Promise<(LoudnessReading | null)[]> {
-  const pad = joined?.pad ?? ((stream: number) => audioSpecifier(usedPids(media), stream))
-  const result = await runFfmpeg(engine, ebur128Args(reading, branches, { pad, threads }), {
+  const padOf = joined?.pad ?? ((stream: number) => audioSpecifier(usedPids(media), stream))
+  const measuring = { pad: ({ stream }: MeasuredBranch) => padOf(stream), threads }
+  const about = { measuring, media: joined === undefined ? media : null }
+  const result = await runEbur128(engine, reading, branches, about, {
     ...run,
     ...(joined === undefined ? {} : { pipeFeed: joined.pipeFeed, isBlocked: joined.isBlocked }),
-    purpose: 'measure loudness',
   })
   run.signal?.throwIfAborted()
   return branches.map((_branch, index) => (result.ended === 'exit' ? parseEbur128(result.stderr, `m${index}`) : null))

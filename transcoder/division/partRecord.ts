@@ -53,6 +53,9 @@ const damage = z.object({
   frames: eventCount,
   messages: z.extend(eventCount, { first: z.string() }),
   gaps: z.readonly(z.array(z.object({ seconds: time, lengthSeconds: time }))),
+  formatChanges: z.optional(
+    z.readonly(z.array(z.object({ seconds: time, stream: count, layout: z.string(), sampleRate: count }))),
+  ),
   total: count,
 })
 

@@ -20,7 +20,7 @@ export interface DamageSummary {
   messages: EventCount & { first: string }
   gaps: readonly Gap[]
   /** No damage. Missing in the record of an earlier version. */
-  formatChanges?: readonly FormatChange[]
+  formatChanges?: readonly FormatChange[] | undefined
   /** The number that is compared with `max_source_errors`. */
   total: number
 }

@@ -4,7 +4,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { audioCutFilters, type CutReading } from '../../plan/argv/cutArgs.ts'
-import { limiter, panFilter } from '../../plan/argv/filters.ts'
+import { limiter, mixedFilters, panFilter } from '../../plan/argv/filters.ts'
 import { buildSharedGraph } from '../../plan/argv/filterGraph.ts'
 import { TRUE_PEAK_CEILING_DB } from '../../plan/audio/loudnessGain.ts'
 import { ABSOLUTE_GATE_LUFS } from '../../plan/audio/loudnessLevels.ts'
@@ -31,9 +31,11 @@ export interface LoudnessReading {
   truePeakDb: number | null
 }
 
-interface Measuring {
-  /** ffmpeg's name of a stream. */
-  pad: (stream: number) => string
+export interface Measuring {
+  /** ffmpeg's name of what is measured. */
+  pad: (branch: MeasuredBranch) => string
+  /** Missing = the channels are those of the source. */
+  isMixed?: boolean
   threads: number
   /** Also says the level of each block (readBlockLevel). */
   blocks?: boolean
@@ -67,20 +69,17 @@ export function ebur128Args(
   measuring: Measuring,
 ): string[] {
   const { pad, threads } = measuring
-  const graph = [...new Set(branches.map(({ stream }) => stream))].flatMap((stream) =>
-    buildSharedGraph(
-      `[${pad(stream)}]`,
-      branches.flatMap((branch, index) =>
-        branch.stream === stream
-          ? [{ label: `o${index}`, filters: filters(branch, part, `m${index}`, measuring) }]
-          : [],
-      ),
-      'asplit',
-    ),
+  const named = branches.map((branch, index) => ({
+    pad: pad(branch),
+    label: `o${index}`,
+    filters: filters(branch, part, `m${index}`, measuring),
+  }))
+  const graph = [...Map.groupBy(named, (branch) => branch.pad)].flatMap(([name, own]) =>
+    buildSharedGraph(`[${name}]`, own, 'asplit'),
   )
   return [
-    // ebur128 prints its summary at this level.
-    ...['-nostdin', '-hide_banner', '-loglevel', 'level+info', '-nostats', '-progress', 'pipe:1'],
+    // ebur128 prints its summary at the level info; a change of format is seen at this one (FormatChangeWatch).
+    ...['-nostdin', '-hide_banner', '-loglevel', 'level+verbose', '-nostats', '-progress', 'pipe:1'],
     ...(threads > 0 ? ['-threads', `${threads}`, '-filter_complex_threads', `${threads}`] : []),
     ...input,
     ...['-filter_complex', graph.join(';')],
@@ -93,9 +92,9 @@ function filters(
   { mix: gains, gainDb }: MeasuredBranch,
   { cut }: CutReading,
   name: string,
-  { blocks = false, before = [] }: Measuring,
+  { blocks = false, before = [], isMixed = false }: Measuring,
 ): string[] {
-  const [aligned, ...mixed] = panFilter(48_000, gains, 'back')
+  const [aligned, ...mixed] = (isMixed ? mixedFilters : panFilter)(48_000, gains, 'back')
   return [
     aligned,
     ...audioCutFilters(cut, 48_000),

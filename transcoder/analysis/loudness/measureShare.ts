@@ -2,7 +2,7 @@
 // Not in charge of: which stretch (plan/division/loudnessSurvey.ts), the sum (plan/audio/loudnessLevels.ts), measuring a
 // whole source (analysis/measureLoudness.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { runFfmpeg, type FfmpegPrograms } from '../../ffmpeg/run.ts'
+import type { FfmpegPrograms } from '../../ffmpeg/run.ts'
 import { stampedClock } from '../../plan/argv/chunkArgs.ts'
 import { readCut, type CutReading } from '../../plan/argv/cutArgs.ts'
 import { countLevels, type LoudnessLevels } from '../../plan/audio/loudnessLevels.ts'
@@ -11,7 +11,8 @@ import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { CutPlan } from '../../plan/model/sourceReadingPlan.ts'
 import { audioSpecifier, usedPids } from '../../plan/streams/programSelection.ts'
 import type { StampedShare } from './stampedShare.ts'
-import { ebur128Args, loudnessInput, parseEbur128, readBlockLevel, type MeasuredBranch } from './ebur128.ts'
+import { loudnessInput, parseEbur128, readBlockLevel, type MeasuredBranch } from './ebur128.ts'
+import { runEbur128 } from './runEbur128.ts'
 
 interface Options {
   signal: AbortSignal
@@ -44,23 +45,32 @@ export async function measureShare(
   const runIn = Math.min(RUN_IN_SECONDS, share.startSeconds)
   const part = stamped === undefined ? indexedPart(cut, share, runIn) : stampedPart(stamped, runIn)
   const streams = branches.map(({ stream }) => stream)
-  const args = ebur128Args({ input: [...flags, ...loudnessInput(url, source, streams, part)], part }, branches, {
-    pad: (stream) => audioSpecifier(usedPids(source.media), stream),
+  const reading = { input: [...flags, ...loudnessInput(url, source, streams, part)], part }
+  const measuring = {
+    pad: ({ stream }: MeasuredBranch) => audioSpecifier(usedPids(source.media), stream),
     threads,
     blocks: true,
     before: runIn === 0 ? [] : [FADE_IN],
-  })
+  }
+  const onAgain = () => {
+    for (const each of levels) each.length = 0
+  }
   const levels = branches.map((): number[] => [])
-  const result = await runFfmpeg(engine, args, {
-    ...run,
-    purpose: 'measure loudness',
-    onProgress: ({ outSeconds }) => onSeconds(outSeconds),
-    onLine: (line) => {
-      const block = readBlockLevel(line)
-      if (block) levels[block.branch]?.push(block.lufs)
-      return block === undefined
+  const result = await runEbur128(
+    engine,
+    reading,
+    branches,
+    { measuring, media: source.media, onAgain },
+    {
+      ...run,
+      onProgress: ({ outSeconds }) => onSeconds(outSeconds),
+      onLine: (line) => {
+        const block = readBlockLevel(line)
+        if (block) levels[block.branch]?.push(block.lufs)
+        return block === undefined
+      },
     },
-  })
+  )
   run.signal.throwIfAborted()
   if (result.ended !== 'exit' || result.code !== 0) return branches.map(() => null)
   return levels.map((momentary, index) => {

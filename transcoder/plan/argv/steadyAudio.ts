@@ -29,6 +29,14 @@ export interface SteadyReading {
 /** NUT has no negative times, and audio may begin before the outputs do. */
 const CLOCK_SECONDS = 3600
 
+/**
+ * The first MPEG audio frame of another sample rate has the rate of the frames before it, and ffmpeg 5 gives it a time
+ * that is wrong by the ratio of both (up to an hour after 10 h): it follows the frame before.
+ */
+const WELL_STAMPED = `asetpts='st(0,PREV_OUTPTS+S);if(gt(N,0)*gt(abs(PTS-ld(0)),SR/10)*(${[48_000, 44_100, 32_000]
+  .map((rate) => `lt(abs(PTS-ld(0)*${rate}/SR),SR/100)`)
+  .join('+')}),ld(0),PTS)'`
+
 /** Each once. */
 export function distinctTracks(tracks: readonly SteadyTrack[]): SteadyTrack[] {
   return [...new Map(tracks.map((track) => [JSON.stringify(track), track])).values()]
@@ -51,7 +59,7 @@ export function steadyArgs(
     const branches = own.map(({ index }) => `[b${index}]`)
     return [
       // Its lines say when which format begins (readFormat).
-      `[${pad(stream)}]ashowinfo@f${stream},asplit=${own.length}${branches.join('')}`,
+      `[${pad(stream)}]ashowinfo@f${stream},${WELL_STAMPED},asplit=${own.length}${branches.join('')}`,
       ...own.map(({ track, index }) => `[b${index}]${steadyFilters(track).join(',')}${labels[index]}`),
     ].join(';')
   })

