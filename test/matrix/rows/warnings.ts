@@ -205,6 +205,11 @@ const damage: Row[] = [
     'audio that ends before the first frame',
     'node/transcoder/pipeline/sources/shortAudio.test.ts',
   ),
+  shown(
+    'audio_format_changes',
+    'audio that goes from 5.1 to 2.0 and back, with the times',
+    'node/transcoder/pipeline/audioFormatChanges.test.ts',
+  ),
   shown('audio_gaps_filled', 'missing audio, with its times', DAMAGE),
   shown('decode_errors', 'damaged packets, with their count and times', DAMAGE),
   shown('frames_concealed', 'frames with missing parts, with their count and times', DAMAGE),

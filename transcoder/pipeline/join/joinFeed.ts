@@ -11,6 +11,7 @@ import { EXACT_DURATION_FORMATS } from '../../analysis/durationCheck.ts'
 import type { Attempt } from '../../attempt.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../../ffmpeg/run.ts'
+import { FormatChangeWatch } from '../../ffmpeg/steadyFeed.ts'
 import type { CaptionDecoder } from '../../formats/cea/captionDecoder.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -160,6 +161,11 @@ export class JoinFeed {
       seekable,
       threads: settings.threads,
     })
+    const watch = new FormatChangeWatch(media.audio.map((stream) => stream.index))
+    const onLine = (line: string): boolean => {
+      if (watch.isChange(line)) controller.abort(pieceError(index, changingAudio()))
+      return damage.onLine(line)
+    }
     // Without an index, all that is before a cut is decoded first.
     let served = -1
     const isReading = (): boolean => {
@@ -175,7 +181,7 @@ export class JoinFeed {
       limits: { cpuSeconds },
       pipeReaders: pipes.map((pipe) => this.#readerOf(pipe, raw, text)),
       isBlocked: () => raw.isBlocked || isReading(),
-      onLine: damage.onLine,
+      onLine,
       onProgress: (report) => damage.onProgress(report),
     })
     signal.throwIfAborted()
@@ -235,6 +241,14 @@ interface Decoding {
   start: number
   signal: AbortSignal
   index: number
+}
+
+/** Its samples would be joined with as much silence as came before the change (plan/argv/steadyAudio.ts). */
+function changingAudio(): TaskError {
+  return new TaskError(
+    'source_unsupported',
+    'The channels or the sample rate of its audio change midway, which a joined source cannot have: transcode it alone first, and join the result.',
+  )
 }
 
 function requireDecoded(result: FfmpegResult, damage: DamageMonitor): void {

@@ -103,7 +103,10 @@ const warned = (code: string) =>
 function expected(layout: Part['layout'], channels: number): Record<string, number>[] {
   const has = LAYOUTS[layout].split(' ')
   if (channels === 6) return Object.keys(TONES).map((name) => (has.includes(name) ? { [name]: LEVEL_DB } : {}))
-  const [left, right] = [['FL', 'SL'], ['FR', 'SR']]
+  const [left, right] = [
+    ['FL', 'SL'],
+    ['FR', 'SR'],
+  ]
   return [left!, right!].map((side) => {
     const shares = side.filter((name) => has.includes(name)).map((name) => [name, name[0] === 'S' ? HALF : 0] as const)
     const centre = has.includes('FC') ? [['FC', layout === 'mono' ? 0 : HALF] as const] : []
@@ -217,7 +220,7 @@ test('48 and 44.1 kHz: audio only, with a cut', async () => {
     audioProfiles: [STEREO, { audio_codec: 'flac', source_stream: 1 }],
   })
   const cut: readonly Part[] = [{ ...RATES[0]!, seconds: 1 }, ...RATES.slice(1)]
-  for (const [path, body] of objects) await expectLevels(await stored('a', body), 0, 2, cut)
+  for (const body of objects.values()) await expectLevels(await stored('a', body), 0, 2, cut)
   expect(warned('audio_format_changes')[0]).toContain('at 0:00:01 (stereo, 44100 Hz), 0:00:03 (stereo, 48000 Hz)')
 })
 
