@@ -103,11 +103,11 @@ const warned = (code: string) =>
 function expected(layout: Part['layout'], channels: number): Record<string, number>[] {
   const has = LAYOUTS[layout].split(' ')
   if (channels === 6) return Object.keys(TONES).map((name) => (has.includes(name) ? { [name]: LEVEL_DB } : {}))
-  const [left, right] = [
+  const sides = [
     ['FL', 'SL'],
     ['FR', 'SR'],
   ]
-  return [left!, right!].map((side) => {
+  return sides.map((side) => {
     const shares = side.filter((name) => has.includes(name)).map((name) => [name, name[0] === 'S' ? HALF : 0] as const)
     const centre = has.includes('FC') ? [['FC', layout === 'mono' ? 0 : HALF] as const] : []
     return Object.fromEntries([...shares, ...centre].map(([name, gain]) => [name, LEVEL_DB + gain]))
