@@ -52,3 +52,16 @@ export function requireExpectedDuration(
     },
   )
 }
+
+/** So many packets without a length of their own are no rounding, but samples that were put where others are. */
+const SHORT_PACKETS = 8
+
+/** `tracks`: of encoded audio (outputAnalysis/sampleTables.ts). */
+export function requireUsualPackets(path: string, tracks: readonly { count: number; firstSeconds: number }[]): void {
+  const broken = tracks.find(({ count }) => count > SHORT_PACKETS)
+  if (broken === undefined) return
+  throw new TaskError(
+    'output_incomplete',
+    `${path} has ${broken.count} packets of audio with almost no duration, from ${broken.firstSeconds.toFixed(3)} s on.`,
+  )
+}

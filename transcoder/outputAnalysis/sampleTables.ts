@@ -14,6 +14,45 @@ const MAX_MOOV = 256 * 1024 * 1024
 
 /** Null if there is no readable header. Throws FormatError if it is damaged. */
 export async function countSamples(path: string, boxes: readonly Box[]): Promise<MediaCounts | null> {
+  const moov = await readMoov(path, boxes)
+  if (moov === null) return null
+  const seconds = new BytesPerSecond()
+  const tracks = tracksOf(moov).map((trak) => countTrack(trak, seconds))
+  return { tracks, seconds, codecString: tracks.find(({ codec }) => codec !== null)?.codec ?? null }
+}
+
+/**
+ * For each audio track: the packets that are shorter than a quarter of most of them, and when the first one begins. The
+ * last packet is left out.
+ */
+export async function shortPackets(
+  path: string,
+  boxes: readonly Box[],
+): Promise<{ count: number; firstSeconds: number }[]> {
+  const moov = await readMoov(path, boxes)
+  return moov === null ? [] : tracksOf(moov).flatMap((trak) => (handlerOf(trak) === 'soun' ? [shortIn(trak)] : []))
+}
+
+function shortIn(trak: Uint8Array): { count: number; firstSeconds: number } {
+  const stts = viewOf(requireBox(trak, 'mdia', 'minf', 'stbl', 'stts'))
+  const runs = Array.from({ length: stts.getUint32(4) }, (_, index) => ({
+    packets: stts.getUint32(8 + index * 8),
+    length: stts.getUint32(12 + index * 8),
+  }))
+  const usual = runs.reduce((most, run) => (run.packets > most.packets ? run : most), { packets: 0, length: 0 }).length
+  const found = { count: 0, firstSeconds: 0 }
+  let time = 0
+  for (const { packets, length } of runs.slice(0, -1)) {
+    if (length * 4 < usual) {
+      if (found.count === 0) found.firstSeconds = time / timescaleOf(trak)
+      found.count += packets
+    }
+    time += packets * length
+  }
+  return found
+}
+
+async function readMoov(path: string, boxes: readonly Box[]): Promise<Uint8Array | null> {
   const box = boxes.find(({ type }) => type === 'moov')
   if (box === undefined || box.size > MAX_MOOV) return null
   const moov = Buffer.alloc(box.size)
@@ -23,16 +62,24 @@ export async function countSamples(path: string, boxes: readonly Box[]): Promise
   } finally {
     await file.close()
   }
-  const seconds = new BytesPerSecond()
-  const tracks = [...children(moov, 8)]
-    .filter(({ name }) => name === 'trak')
-    .map(({ body }) => countTrack(body, seconds))
-  return { tracks, seconds, codecString: tracks.find(({ codec }) => codec !== null)?.codec ?? null }
+  return moov
+}
+
+function tracksOf(moov: Uint8Array): Uint8Array[] {
+  return [...children(moov, 8)].filter(({ name }) => name === 'trak').map(({ body }) => body)
+}
+
+function handlerOf(trak: Uint8Array): string {
+  return boxType(requireBox(trak, 'mdia', 'hdlr'), 8)
+}
+
+function timescaleOf(trak: Uint8Array): number {
+  const mdhd = requireBox(trak, 'mdia', 'mdhd')
+  return viewOf(mdhd).getUint32(mdhd[0] === 1 ? 20 : 12)
 }
 
 function countTrack(trak: Uint8Array, seconds: BytesPerSecond): TrackCount & { codec: string | null } {
-  const mdhd = requireBox(trak, 'mdia', 'mdhd')
-  const timescale = viewOf(mdhd).getUint32(mdhd[0] === 1 ? 20 : 12)
+  const timescale = timescaleOf(trak)
   const table = requireBox(trak, 'mdia', 'minf', 'stbl')
   const stts = viewOf(requireBox(table, 'stts'))
   const stsz = viewOf(requireBox(table, 'stsz'))
@@ -55,7 +102,7 @@ function countTrack(trak: Uint8Array, seconds: BytesPerSecond): TrackCount & { c
 
 /** The RFC 6381 codec string of a video track, if it has one. */
 function codecOf(trak: Uint8Array): string | null {
-  if (boxType(requireBox(trak, 'mdia', 'hdlr'), 8) !== 'vide') return null
+  if (handlerOf(trak) !== 'vide') return null
   const entry = children(requireBox(trak, 'mdia', 'minf', 'stbl', 'stsd'), 8).next().value
   const boxes = entry?.body.subarray(VISUAL_ENTRY) ?? new Uint8Array()
   const avc = entry?.name === 'avc1' ? findBox(boxes, 'avcC') : null

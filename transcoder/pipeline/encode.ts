@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Attempt } from '../attempt.ts'
-import { requireExpectedDuration } from '../analysis/durationCheck.ts'
+import { requireExpectedDuration, requireUsualPackets } from '../analysis/durationCheck.ts'
 import { lookAtEnd } from '../analysis/damage/decodeTail.ts'
 import type { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage } from '../analysis/damage/damageReport.ts'
@@ -22,6 +22,7 @@ import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.
 import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { ffmpegArgs, steadyArgsOf } from '../plan/argv/ffmpegArgs.ts'
+import { shortPackets } from '../outputAnalysis/sampleTables.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -457,8 +458,12 @@ export function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): v
 async function hasBrokenReservedHeader(plan: Plan, files: readonly string[]): Promise<boolean> {
   for (const [index, output] of plannedFiles(plan).entries()) {
     if (!isMp4(output.container)) continue
-    const { complete, moovBeforeMdat, problem } = await checkMp4(files[index]!)
-    if (complete && moovBeforeMdat) continue
+    const { complete, moovBeforeMdat, problem, boxes } = await checkMp4(files[index]!)
+    if (complete && moovBeforeMdat) {
+      const isCopied = plan.outputs[index]?.audio.some(({ copied }) => copied != null) ?? true
+      if (!isCopied) requireUsualPackets(output.path, await shortPackets(files[index]!, boxes))
+      continue
+    }
     if (output.headerReserveBytes !== null) return true
     throw new TaskError(
       'output_incomplete',

@@ -3,6 +3,7 @@
 import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { frameTicks, nextBoundary, segmentsBefore, ticksOf, type Cadence } from './cutters/cutter.ts'
+import { frameSamples } from '../formats/codecs.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
@@ -83,6 +84,7 @@ export function requireCompleteSegments(
       throw incompleteRendition(each, `has ${segments} segments where the first rendition has ${count}`)
     if (each.rendition.kind === 'video') requireAlignment(each)
     requireRenditionDuration(each, ownSeconds, source)
+    requireSampleCount(each)
     requireMuxedAudio(each, source, startSeconds)
   }
   // If muxed audio lasts longer than the video, the segments have the duration of the video only.
@@ -143,6 +145,23 @@ function requireAlignment(each: RecordedRendition): void {
       )
     frame = nextBoundary(cadence, frame)
   }
+}
+
+/** Packets that share one time, or overlap, make the samples of a track longer than it says. */
+const SAMPLES_SECONDS = 0.5
+const SAMPLES_SHARE = 0.01
+
+/** The frames of encoded audio, all of which have the same length, must add up to what its segments declare. */
+function requireSampleCount(each: RecordedRendition): void {
+  const { rendition, recorded, timescale, form } = each
+  const [track] = rendition.audio
+  const frames = recorded.segments.reduce((sum, segment) => sum + segment.frames, 0)
+  // Segments of transport streams do not count frames of audio.
+  if (rendition.kind !== 'audio' || form === 'ts' || track === undefined || track.copied != null || frames === 0) return
+  const declared = recorded.segments.reduce((sum, { duration }) => sum + duration, 0) / timescale
+  const held = (frames * frameSamples[track.codec]) / track.sampleRate
+  if (Math.abs(held - declared) <= SAMPLES_SECONDS + declared * SAMPLES_SHARE) return
+  throw incompleteRendition(each, `declares ${declared.toFixed(3)} s and holds ${held.toFixed(3)} s of audio`)
 }
 
 /** Muxed audio must be as long as its own stream of the source. */

@@ -52,11 +52,23 @@ function verdictOf(check: () => void): string {
 }
 
 const grid = [0, 2, 4]
+/** With as many AAC frames in all as fill the seconds. */
+function holding(seconds: number): RecordedRendition {
+  const { recorded, ...rest } = taken(2, grid)
+  const frames = Math.round((seconds * 48_000) / 1024 / recorded.segments.length)
+  return { ...rest, recorded: { ...recorded, segments: recorded.segments.map((each) => ({ ...each, frames })) } }
+}
 test.each<[string, RecordedRendition[], RegExp]>([
   ['all of it', [taken(0, grid), taken(1, grid), taken(2, [0, 2.005, 3.995])], /^whole$/],
   ['sound that ends a packet before', [taken(0, grid), taken(1, grid), taken(2, grid, 4.96)], /^whole$/],
   ['a rendition with a segment less', [taken(0, grid), taken(1, [0, 2])], /video_1.*2 segments where.*3/],
   ['sound with a segment more', [taken(0, grid), taken(2, [0, 2, 4, 4.9])], /audio_0.*4 segments/],
+  ['sound with the samples that it declares', [taken(0, grid), taken(1, grid), holding(5)], /^whole$/],
+  [
+    'sound with twice the samples',
+    [taken(0, grid), taken(1, grid), holding(10)],
+    /audio_0.*declares 5\.000 s and holds 9\.9/,
+  ],
   ['no segments', [taken(0, grid), taken(2, [])], /audio_0.*0 segments/],
   ['a boundary elsewhere', [taken(0, [0, 2, 4.04])], /video_0.*segment 3 at 4.040/],
   ['pictures that begin late', [taken(0, [0.04, 2, 4])], /segment 1 at 0.040/],
