@@ -76,6 +76,8 @@ async function record(kind) {
     recorder.resume()
   }
   await wait((seconds - (pause ? pause[1] : 0)) * 1000)
+  // On a busy machine, an encoder may not have begun yet.
+  while (chunks.every(({ size }) => size === 0)) await wait(200)
   recorder.stop()
   await stopped
   clearInterval(timer)

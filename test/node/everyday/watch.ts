@@ -135,21 +135,26 @@ function readPicture(
 
 /** The samples on the clock of the file. */
 function layOut(bytes: Buffer, times: readonly Timed[], channels: number): Sound {
+  if (times.length === 0) return { start: 0, channels: [], overlap: 0 }
   const start = times[0]!.pts
   const bySample = 4 * channels
-  const end = Math.max(...times.map(({ pts, size }) => pts + size / bySample / RATE))
-  const length = Math.round((end - start) * RATE)
-  const laid = Array.from({ length: channels }, () => new Float32Array(length))
-  let [from, covered, overlap] = [0, start, 0]
+  const places: number[] = []
+  let [end, overlap] = [0, 0]
   for (const { pts, size } of times) {
-    const first = Math.round((pts - start) * RATE)
+    const place = Math.round((pts - start) * RATE)
+    // Times of a container are rounded to milliseconds: what is nearer than that follows without a gap.
+    const isNext = Math.abs(place - end) < 0.003 * RATE
+    if (!isNext && place < end) overlap += (end - place) / RATE
+    places.push(isNext ? end : place)
+    end = Math.max(end, places.at(-1)! + size / bySample)
+  }
+  const laid = Array.from({ length: channels }, () => new Float32Array(end))
+  let from = 0
+  for (const [index, { size }] of times.entries()) {
     for (let at = 0; at < size / bySample; at += 1)
       for (const [channel, samples] of laid.entries())
-        samples[first + at] = bytes.readFloatLE(from + bySample * at + 4 * channel)
+        samples[places[index]! + at] = bytes.readFloatLE(from + bySample * at + 4 * channel)
     from += size
-    // Times of a container are rounded to milliseconds.
-    if (covered - pts > 0.002) overlap += covered - pts
-    covered = Math.max(covered, pts + size / bySample / RATE)
   }
   return { start, channels: laid, overlap }
 }

@@ -64,13 +64,10 @@ export class Workshop {
     return this.file(name)
   }
 
-  /** Bytes of one word are replaced by another of the same length: everywhere, or where it stands last. */
-  async patch(path: string, word: string, by: string, where: 'first' | 'last' | 'all'): Promise<string> {
+  /** Replaces a word by another of the same length where it stands first or last. */
+  async patch(path: string, word: string, by: string, where: 'first' | 'last'): Promise<string> {
     const bytes = await readFile(path)
-    const places: number[] = []
-    for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) places.push(at)
-    const wanted = where === 'all' ? places : [where === 'first' ? places[0]! : places.at(-1)!]
-    for (const place of wanted) bytes.write(by, place, 'latin1')
+    bytes.write(by, where === 'first' ? bytes.indexOf(word) : bytes.lastIndexOf(word), 'latin1')
     await writeFile(path, bytes)
     return path
   }

@@ -7,39 +7,19 @@ import { ffprobe } from '../../../support/media/media.ts'
 import { cueAtSeconds, insertCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
 import type { Row } from '../row.ts'
+import { changedMidway } from '../composed.ts'
 import { watch, type Seen } from '../watch.ts'
-import { AAC, watchInTurn, X264, type ClipOptions, type Source, type Workshop } from '../workshop.ts'
+import { AAC, watchInTurn, X264, type Source, type Workshop } from '../workshop.ts'
 
 const MPEG2 = ['-c:v', 'mpeg2video', '-b:v', '3M', '-bf', '0', '-g', '12']
 const MP2 = ['-c:a', 'mp2', '-b:a', '192k']
-const tsAt = (second: number): string[] => ['-muxdelay', '0', '-output_ts_offset', `${second}`]
-
-/** Sound whose form changes midway, beside a video that goes on. */
-async function changingSound(
-  shop: Workshop,
-  name: string,
-  parts: readonly ClipOptions[],
-  flags: readonly string[],
-): Promise<Source> {
-  const [pieces, whole]: [string[], string[]] = [[], []]
-  let from = 0
-  const extension = flags.includes('ac3') ? 'ac3' : 'mp2'
-  for (const [index, part] of parts.entries()) {
-    pieces.push(await shop.clip(`${name}-${index}.${extension}`, { ...part, from, only: 'sound' }, flags))
-    whole.push(
-      await shop.clip(`${name}-${index}.wav`, { ...part, channels: 2, soundRate: 48_000, from, only: 'sound' }, []),
-    )
-    from += part.seconds
-  }
-  const video = await shop.clip(`${name}.h264`, { seconds: from, only: 'video' }, [...X264, '-bf', '0'])
-  const sound = await shop.append(`${name}.${extension}`, pieces)
-  const path = await shop.convert('-r', '25', '-i', video, '-i', sound, '-c', 'copy', `${name}.ts`)
-  // The tones of the front channels are the same in every form.
-  const parallel = ['-f', 'concat', '-safe', '0', '-i', shop.file(`${name}.txt`)]
-  await writeFile(shop.file(`${name}.txt`), whole.map((file) => `file '${file}'\n`).join(''))
-  const plain = await shop.convert('-r', '25', '-i', video, ...parallel, '-c', 'copy', `${name}-plain.mov`)
-  return { path, seen: await watch({ video: plain }, { ownShape: true }) }
+const SOUND = {
+  ac3: { flags: ['-c:a', 'ac3', '-b:a', '384k'], extension: 'ac3' },
+  mp2: { flags: MP2, extension: 'mp2' },
 }
+/** Whole frames of AC-3 and of MP2 at 48 kHz. */
+const PART = { seconds: 2.4 }
+const tsAt = (second: number): string[] => ['-muxdelay', '0', '-output_ts_offset', `${second}`]
 
 /** Recordings put one behind the other, each with a clock of its own. */
 async function joinedTs(
@@ -89,20 +69,15 @@ export const BROADCAST_ROWS: readonly Row[] = [
     kind: 'broadcast with adverts: AC-3 5.1, then 2.0, then 5.1',
     short: true,
     make: (shop) =>
-      changingSound(
-        shop,
-        'adverts',
-        [{ seconds: 2, channels: 6 }, { seconds: 2 }, { seconds: 2, channels: 6 }],
-        ['-c:a', 'ac3', '-b:a', '384k'],
-      ),
+      changedMidway(shop, 'adverts', [{ ...PART, channels: 6 }, PART, { ...PART, channels: 6 }], SOUND.ac3),
   },
   {
     kind: 'broadcast with adverts: MP2 mono, then stereo',
-    make: (shop) => changingSound(shop, 'mono', [{ seconds: 3, channels: 1 }, { seconds: 3 }], MP2),
+    make: (shop) => changedMidway(shop, 'mono', [{ ...PART, channels: 1 }, PART], SOUND.mp2),
   },
   {
     kind: 'broadcast with adverts: MP2 at 48 kHz, then 44.1 kHz',
-    make: (shop) => changingSound(shop, 'rates', [{ seconds: 3 }, { seconds: 3, soundRate: 44_100 }], MP2),
+    make: (shop) => changedMidway(shop, 'rates', [PART, { ...PART, soundRate: 44_100 }], SOUND.mp2),
   },
   {
     kind: 'broadcast with adverts: 4:3, then 16:9',

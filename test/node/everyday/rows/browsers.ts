@@ -1,4 +1,5 @@
 // In charge of: what browsers record (MediaRecorder): made by the real ones while the test runs.
+/* oxlint-disable unicorn/no-useless-spread -- a recording is one line, what is special about it another */
 import { LONG_FORM } from '../../../support/longForm.ts'
 import { recorded, type Browser, type Recording } from '../recordings.ts'
 import type { Row } from '../row.ts'

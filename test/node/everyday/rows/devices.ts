@@ -2,10 +2,16 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import type { Row } from '../row.ts'
 import { watch } from '../watch.ts'
-import { AAC, X264 } from '../workshop.ts'
+import { AAC, X264, type Workshop } from '../workshop.ts'
 
 /** Bits of the video are copied from this second on, in the middle of a GOP: the file has an edit list. */
 const cutAt = (second: number): string[] => ['-ss', `${second}`]
+
+/** Names the codec of a track as one that ffmpeg does not know. */
+async function undecodable(shop: Workshop, path: string, codec: string, where: 'first' | 'last'): Promise<string> {
+  await shop.patch(path, 'mp4a', codec, where)
+  return shop.patch(path, 'esds', 'dcfg', where)
+}
 
 export const DEVICE_ROWS: readonly Row[] = [
   {
@@ -25,7 +31,7 @@ export const DEVICE_ROWS: readonly Row[] = [
       const flags = ['-c:v', 'libx265', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-tag:v', 'hvc1']
       const tracks = ['-map', '0:v', '-map', '1:a', '-map', '1:a', ...AAC, '-x265-params', 'log-level=none']
       const path = await shop.clip('hevc.mov', { seconds: 3, rate: 30 }, [...flags, ...tracks])
-      return { path: await shop.patch(path, 'mp4a', 'apac', 'last') }
+      return { path: await undecodable(shop, path, 'apac', 'last') }
     },
   },
   {
@@ -36,7 +42,7 @@ export const DEVICE_ROWS: readonly Row[] = [
 
       const path = await shop.clip('apac.mp4', { seconds: 3 }, [...X264, ...tracks])
       const seen = await watch({ video: whole }, { ownShape: true })
-      return { path: await shop.patch(path, 'mp4a', 'apac', 'first'), seen }
+      return { path: await undecodable(shop, path, 'apac', 'first'), seen }
     },
   },
   {
@@ -47,7 +53,7 @@ export const DEVICE_ROWS: readonly Row[] = [
       const silent = await shop.convert('-i', path, '-an', '-c', 'copy', 'silent.mp4')
 
       const seen = await watch({ video: silent }, { ownShape: true })
-      return { path: await shop.patch(path, 'mp4a', 'ac-4', 'all'), seen }
+      return { path: await undecodable(shop, path, 'ac-4', 'first'), seen }
     },
   },
   {
