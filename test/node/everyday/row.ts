@@ -1,6 +1,6 @@
 // In charge of: what a row of the everyday is: a kind of thing that people bring, how it is made, what should come out.
 // Not in charge of: the rows (rows/), running them (everyday.test.ts).
-import type { Answer, RequestName } from './requests.ts'
+import { REQUESTS, type Answer, type RequestName } from './requests.ts'
 import type { Source, Workshop } from './workshop.ts'
 
 export interface Row {
@@ -15,6 +15,10 @@ export interface Row {
   warns?: readonly string[]
   /** Further faults of an output. */
   also?: (answer: Answer, request: RequestName) => Promise<string[]>
-  /** Requests that fail today, and the finding that says why. One that has been mended fails the row. */
+  /** Requests that may still fail, and the finding that says why: "web 1" is the first one of the review "web". */
   known?: Partial<Record<RequestName, string>>
 }
+
+/** A finding that concerns every request. */
+export const every = (finding: string): Record<RequestName, string> =>
+  Object.fromEntries(REQUESTS.map((request) => [request, finding])) as Record<RequestName, string>

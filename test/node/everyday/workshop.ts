@@ -74,8 +74,8 @@ export class Workshop {
 
   /** A file that is kept beside the repository: in `shared/cases` or `shared/media`. */
   async kept(name: string): Promise<string> {
-    const shared = resolve(import.meta.dirname, '../../../../shared')
-    const directories = [process.env['TEST_MEDIA_DIR'] ?? join(shared, 'media'), join(shared, 'cases')]
+    const media = process.env['TEST_MEDIA_DIR'] ?? resolve(import.meta.dirname, '../../../../shared/media')
+    const directories = [media, join(media, '../cases')]
     const found = directories.map((directory) => join(directory, name)).find((path) => existsSync(path))
     if (found === undefined) throw new Missing(`${name} is neither in ${directories.join(' nor in ')}`)
     await copyFile(found, this.file(name))

@@ -1,6 +1,6 @@
 // In charge of: what phones, cameras, drones, calls and screen recorders leave.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
-import type { Row } from '../row.ts'
+import { every, type Row } from '../row.ts'
 import { watch } from '../watch.ts'
 import { AAC, X264, type Workshop } from '../workshop.ts'
 
@@ -36,6 +36,7 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'phone: a track that nobody can decode first, then AAC',
+    known: every('web 5'),
     make: async (shop) => {
       const tracks = ['-map', '0:v', '-map', '1:a', '-map', '1:a', ...AAC]
       const whole = await shop.clip('plain.mp4', { seconds: 3 }, [...X264, ...AAC])
@@ -47,6 +48,7 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'phone: only sound that nobody can decode',
+    known: every('web 5'),
     warns: ['audio_left_out'],
     make: async (shop) => {
       const path = await shop.clip('ac4.mp4', { seconds: 3 }, [...X264, ...AAC])
@@ -79,6 +81,7 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'drone: a preview picture as first track, telemetry, timecode',
+    known: every('web 4'),
     short: true,
     make: async (shop) => {
       const video = await shop.clip('flight.mp4', { seconds: 3, rate: 30 }, [...X264, ...AAC])
@@ -90,6 +93,7 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'call: the size changes twice with the bandwidth',
+    known: every('web 2'),
     make: async (shop) => {
       const sizes = [
         [320, 180],
@@ -130,10 +134,12 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'slides: three pictures, the last one for four seconds',
+    known: every('web 7'),
     make: async (shop) => ({ path: await shop.kept('web-slides-last-long.mp4') }),
   },
   {
     kind: 'screen: uneven times, 3026 pixels wide, thumbnails',
+    known: every('web 3 and 7'),
     make: async (shop) => ({ path: await shop.kept('web-no-progress-thumbnails.mp4') }),
   },
 ]
