@@ -197,6 +197,16 @@ const reading = {
   picture: z.object({
     alpha: z.optional(z.boolean()),
     decoder: z.optional(z.enum(['libvpx', 'libvpx-vp9'])),
+    coded: z.optional(
+      z.object({
+        width: count,
+        height: count,
+        sar: rational,
+        rotation: z.literal([0, 90, 180, 270]),
+        mirrored: z.boolean(),
+        pixelFormat: word,
+      }),
+    ),
     rgb: z.boolean(),
     width: count,
     height: count,

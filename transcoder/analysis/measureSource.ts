@@ -8,6 +8,8 @@ import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import { measureLoudness } from './measureLoudness.ts'
 import type { IdetCounts, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
+import { steadyFilters, steadyInput } from '../plan/argv/steadyFrames.ts'
+import { codedFrames } from '../plan/video/color.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { copiesAllVideo } from '../plan/copy/settleCopies.ts'
 import { needsIdet } from '../plan/video/interlacing.ts'
@@ -42,15 +44,25 @@ export async function measureFrames(
   if (media.video === null || !needsIdet(spec, media) || copiesAllVideo(spec, media)) return media
   const { threads = 0, seekable = false, ...run } = options
   const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)
-  const result = await runFfmpeg(engine, idetArgs(url, seek ?? [], videoSpecifier(usedPids(media)), threads), {
+  const { video } = media
+  const frames = { coded: { ...codedFrames(video), rotation: 0, mirrored: false }, fullRange: false, rgb: false } as const
+  const reading = [...(seek ?? []), ...steadyInput(frames)]
+  const filters = [...steadyFilters(frames), 'idet']
+  const result = await runFfmpeg(engine, idetArgs(url, reading, filters, videoSpecifier(usedPids(media)), threads), {
     ...run,
     purpose: 'detect interlacing',
   })
   options.signal?.throwIfAborted()
-  return { ...media, video: { ...media.video, scan: parseIdet(result.stderr) } }
+  return { ...media, video: { ...video, scan: parseIdet(result.stderr) } }
 }
 
-function idetArgs(url: string, seek: readonly string[], pad: string, threads: number): string[] {
+function idetArgs(
+  url: string,
+  reading: readonly string[],
+  filters: readonly string[],
+  pad: string,
+  threads: number,
+): string[] {
   return [
     '-nostdin',
     '-hide_banner',
@@ -65,7 +77,7 @@ function idetArgs(url: string, seek: readonly string[], pad: string, threads: nu
     // In rotated frames the fields would be side by side.
     '-noautorotate',
     // The part of the source that the job uses may differ from its beginning.
-    ...seek,
+    ...reading,
     '-i',
     url,
     '-map',
@@ -73,7 +85,7 @@ function idetArgs(url: string, seek: readonly string[], pad: string, threads: nu
     '-frames:v',
     `${FRAMES}`,
     '-vf',
-    'idet',
+    filters.join(','),
     // Every frame once: repeats added by ffmpeg would look like repeated fields.
     '-fps_mode',
     'passthrough',

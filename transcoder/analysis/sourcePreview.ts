@@ -11,6 +11,7 @@ import { uprightSize } from '../plan/video/geometry.ts'
 import type { MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { toNumber } from '../formats/rational.ts'
+import { steadyFilters, steadyInput } from '../plan/argv/steadyFrames.ts'
 import { previewArgs, previewFilters } from '../plan/argv/thumbnailArgs.ts'
 import { fitSide } from '../plan/video/thumbnailPlan.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
@@ -61,8 +62,7 @@ export async function capturePreview(
       ...(options.threads > 0 ? ['-threads', `${options.threads}`, '-filter_complex_threads', '1'] : []),
       ...inputFlags(url),
       ...read.input,
-      ...['-i', url],
-      ...captureArgs(engine, media, video, read),
+      ...captureArgs(engine, media, video, { ...read, url }),
     ]
     for (const found of await captureStill(engine, args, { cwd: options.cwd, signal }))
       if (best === null || found.score > best.score) best = found
@@ -94,7 +94,12 @@ function* readings(seconds: number | null): Generator<SeekPosition> {
 }
 
 /** Outputs each frame twice: as the preview, and small and grey for the score. */
-function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read: SeekPosition): string[] {
+function captureArgs(
+  engine: Engine,
+  media: MediaInfo,
+  video: VideoStream,
+  read: SeekPosition & { url: string },
+): string[] {
   const { zscale } = engine.features
   const size = uprightSize(video)
   const sourceVideo = readSourceVideo(video, size)
@@ -107,6 +112,7 @@ function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read:
   const graph = [
     `[${videoSpecifier(usedPids(media))}]`,
     [
+      ...steadyFilters(source.picture),
       ...(read.frames > 1 ? ['fps=1:start_time=0:round=up'] : []),
       // Deinterlaces: moving objects would otherwise show combing. Frames not flagged as interlaced stay unchanged.
       ...(video.fieldOrder === 'progressive' ? [] : ['bwdif=mode=send_frame:parity=auto:deint=interlaced']),
@@ -117,6 +123,8 @@ function captureArgs(engine: Engine, media: MediaInfo, video: VideoStream, read:
   ].join('')
   const count = ['-frames:v', `${read.frames}`]
   return [
+    ...steadyInput(source.picture),
+    ...['-i', read.url],
     ...['-filter_complex', graph],
     ...previewArgs('[still]', count, `pipe:${FIRST_PIPE_FD}`),
     ...['-map', '[grey]', ...count, '-c:v', 'rawvideo', '-fps_mode', 'passthrough'],

@@ -170,7 +170,13 @@ export function planInputs(
   { logo, captions, drawn }: { logo: LogoImage | null; captions: readonly CaptionFile[]; drawn: DrawnCaptions | null },
 ): Plan {
   const plan = planJob(spec, media, engine.features, cuesOf(join, found), logo, captions, drawn)
-  return { ...plan, join, warnings: uniqueWarnings([...warnings, ...plan.warnings]) }
+  return {
+    ...plan,
+    join,
+    // Raw frames are all alike.
+    picture: { ...plan.picture, coded: undefined },
+    warnings: uniqueWarnings([...warnings, ...plan.warnings]),
+  }
 }
 
 export function cuesOf(join: JoinPlan, found: readonly (CueFindings | null)[]): ReturnType<typeof joinCues> {

@@ -31,6 +31,7 @@ import { decoderArgs } from './filters.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
 import { extractBranches, extractOutputs } from './extractArgs.ts'
+import { steadyInput } from './steadyFrames.ts'
 import { storedInputArgs, storedInputs, storedTrack, storedTrackArgs } from './storedArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan } from '../model/plan.ts'
@@ -135,6 +136,7 @@ function sourceArgs(
     // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
     ...(seek ?? (plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)])),
     ...decoderArgs(plan),
+    ...(decodesVideo(plan) ? steadyInput(plan.picture) : []),
     // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...(plan.packaging?.subtitles ?? []).flatMap(({ stream, teletext }) => (teletext ? teletextArgs(stream) : [])),
@@ -299,6 +301,10 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady
     ],
     ...audio,
   ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
+}
+
+function decodesVideo(plan: Plan): boolean {
+  return encodedVideo(plan).length + thumbnailBranches(plan).length + extractBranches(plan).length > 0
 }
 
 /** The videos that this process encodes. */

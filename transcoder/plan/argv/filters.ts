@@ -18,6 +18,7 @@ import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
 import { centre } from '../video/evenNumbers.ts'
 import { scaleFilters, toneMapFilters } from './scaleFilters.ts'
+import { steadyFilters } from './steadyFrames.ts'
 
 /** How the frames of a source are read: a whole plan, or that of a piece. */
 export type FrameSource = Pick<Plan, 'cut' | 'picture' | 'fields' | 'scaler'> &
@@ -63,7 +64,7 @@ function repeatFilter({ part }: FrameSource, { frameRate, pictureRate }: PieceVi
   return [`fps=${frameRate.num}/${frameRate.den}${begin}`]
 }
 
-/** Deinterlacing and the output's frame rate. */
+/** Frames of one kind, deinterlacing and the output's frame rate. */
 export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): string[] {
   // Fields that are woven together later are separate frames until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
@@ -73,6 +74,7 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   const framesOfField = video.deinterlace === 'fields' ? 2 : 1
   const range = chunkRange(plan, rate, runOutFrames(plan, rate))
   return [
+    ...steadyFilters(plan.picture),
     ...deinterlacer(plan, video),
     ...(range === null
       ? videoCutFilters(plan.cut, framesOfField, rate, toRate)

@@ -52,6 +52,7 @@ export interface ProbeStream {
   side_data_list?: {
     side_data_type?: string
     rotation?: number | string
+    displaymatrix?: string
     dv_profile?: number
     dv_bl_signal_compatibility_id?: number
   }[]
@@ -159,6 +160,7 @@ function readVideo(stream: ProbeStream): VideoStream {
     height: stream.height ?? 0,
     sar: rational(stream.sample_aspect_ratio, ':') ?? ratio(1, 1),
     rotation: rotation(stream),
+    ...(isMirrored(stream) ? { mirrored: true } : {}),
     ...frameRate(average, nominal),
     commonFrameRate: null,
     fieldOrder,
@@ -219,6 +221,13 @@ function rotation(stream: ProbeStream): VideoStream['rotation'] {
   const turn = Math.round(-Number(matrix?.rotation ?? 0) / 90)
   const quarters = Number.isFinite(turn) ? ((turn % 4) + 4) % 4 : 0
   return ([0, 90, 180, 270] as const)[quarters as 0 | 1 | 2 | 3]
+}
+
+/** The matrix is printed as three lines of three numbers, each line after its number. */
+function isMirrored(stream: ProbeStream): boolean {
+  const text = stream.side_data_list?.find(({ displaymatrix }) => displaymatrix !== undefined)?.displaymatrix ?? ''
+  const [a = 1, b = 0, , c = 0, d = 1] = [...text.replaceAll(/^[0-9a-f]+:/gm, '').matchAll(/-?\d+/g)].map(Number)
+  return a * d - b * c < 0
 }
 
 /** ffprobe's names of the profiles of AAC. */

@@ -43,6 +43,8 @@ export interface VideoStream {
   sar: Rational
   /** Degrees clockwise by which the frame must be rotated to stand upright: 0, 90, 180 or 270. */
   rotation: 0 | 90 | 180 | 270
+  /** It must also be mirrored, as ffmpeg does it: upside down without rotation or half a turn; missing = no. */
+  mirrored?: boolean | undefined
   /** Frames per second: the average rate; null where unknown. */
   frameRate: Rational | null
   /** The container's nominal and average rates differ: the source has a variable rate. */

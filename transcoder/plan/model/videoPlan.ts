@@ -2,7 +2,7 @@
 // Not in charge of: choosing it (plan/video/), the outputs (plan.ts).
 import type { VideoCodec } from '#contract/codecs.ts'
 import type { BitrateMode, Quality } from '#contract/job/jobSpec.ts'
-import type { MasteringDisplay } from './mediaInfo.ts'
+import type { MasteringDisplay, VideoStream } from './mediaInfo.ts'
 import type { Rectangle } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { Rational } from '../../formats/rational.ts'
 
@@ -29,12 +29,21 @@ export interface ColorTags {
   transfer: 'bt709' | 'smpte170m' | 'bt470bg' | 'smpte2084' | 'arib-std-b67'
 }
 
+export interface CodedFrames extends Pick<VideoStream, 'width' | 'height' | 'sar' | 'rotation' | 'pixelFormat'> {
+  mirrored: boolean
+}
+
 /** How decoded frames are read: by the source's tags, or by what its size suggests where it has none. */
 export interface SourceVideo {
   /** Pixels have alpha, and hidden colours below it: they are composed on black (video/alpha.ts). Missing = no. */
   alpha?: boolean | undefined
   /** The decoder that reads the alpha; missing = ffmpeg's default one. */
   decoder?: 'libvpx' | 'libvpx-vp9' | undefined
+  /**
+   * The frames that the decoder returns first, before rotation. All others are brought to that (argv/steadyFrames.ts).
+   * Missing = they are alike: no video, frames of pieces, the plan of an earlier version.
+   */
+  coded?: CodedFrames | undefined
   /** RGB pixels. They are converted to planar RGB, which every scaler accepts. */
   rgb: boolean
   /** Upright size in pixels. */

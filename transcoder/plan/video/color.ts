@@ -4,7 +4,7 @@ import { readAlpha } from './alpha.ts'
 import { hdrTransfer } from './hdr.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { ColorTags, Geometry, SourceVideo } from '../model/videoPlan.ts'
+import type { CodedFrames, ColorTags, Geometry, SourceVideo } from '../model/videoPlan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /** Matrix coefficients that both scalers can convert. */
@@ -63,7 +63,11 @@ export function readSourceVideo(
   const matrix = tag ?? (hdr ? 'bt2020nc' : assumed.matrix)
   const rare = !rgb && rareMatrices.has(matrix)
   return {
+<<<<<<< HEAD
     ...readAlpha(video),
+=======
+    coded: codedFrames(video),
+>>>>>>> 3cccce40 (Video: every frame is brought to the kind of the source's first ones in front of all other filters, and ffmpeg no longer rebuilds the graph)
     rgb,
     width: size.width,
     height: size.height,
@@ -78,6 +82,10 @@ export function readSourceVideo(
         ? { transfer, masteringDisplay: video.masteringDisplay, contentLight: video.contentLight }
         : null,
   }
+}
+
+export function codedFrames({ width, height, sar, rotation, mirrored = false, pixelFormat }: VideoStream): CodedFrames {
+  return { width, height, sar, rotation, mirrored, pixelFormat }
 }
 
 /**

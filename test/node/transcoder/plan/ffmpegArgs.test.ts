@@ -13,6 +13,12 @@ const HD = 'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=
 /** BT.709 to BT.601 at 25 fps, after scaling. */
 const RECODED =
   'colorspace=ispace=bt709:space=bt470bg:iprimaries=bt709:primaries=bt470bg:itrc=bt709:trc=bt709:irange=tv:range=tv'
+/** Every frame of the 720p source to the kind of its first ones. */
+const STEADY =
+  'scale=w=if(lt(dar\\,1.777778*0.99)\\,min(1280\\,max(2\\,round(1280*dar/1.777778/2)*2))\\,1280)' +
+  ':h=if(gt(dar\\,1.777778*1.01)\\,min(720\\,max(4\\,round(720*1.777778/dar/4)*4))\\,720)' +
+  ':eval=frame:interl=-1:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p,' +
+  'pad=1280:720:trunc((ow-iw)/4)*2:trunc((oh-ih)/8)*4:eval=frame'
 const RESAMPLED = 'aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp'
 const STEREO = `${RESAMPLED},pan=stereo|FL=FL+0.707107*FC+0.707107*SL+0.707107*BL+0.5*BC|FR=FR+0.707107*FC+0.707107*SR+0.707107*BR+0.5*BC`
 const SURROUND = 'FL=FL|FR=FR|FC=FC|LFE=LFE|SL=SL+BL+0.707107*BC|SR=SR+BR+0.707107*BC'
@@ -38,8 +44,8 @@ describe('the whole command', () => {
     expect(argv(jobSpec()).join(' ')).toBe(
       [
         HEAD,
-        '-flags-of-the-cell -i http://in -filter_complex',
-        `[0:V:0]fps=25/1:start_time=0,${SCALED},setsar=1/1:max=65535,format=yuv420p,${SET_SD}[v0] ` +
+        '-flags-of-the-cell -reinit_filter:v 0 -i http://in -filter_complex',
+        `[0:V:0]${STEADY},fps=25/1:start_time=0,${SCALED},setsar=1/1:max=65535,format=yuv420p,${SET_SD}[v0] ` +
           `-filter_complex [0:a:0]${STEREO}[a0_0]`,
         '-map [v0] -map [a0_0] -map_metadata -1 -map_chapters -1',
         '-c:v libx264 -preset veryfast -profile:v high -g 25 -keyint_min 25 -sc_threshold 0 -flags +cgop -bf 2 -b_strategy 0',
@@ -59,7 +65,7 @@ describe('the whole command', () => {
     })
     const tail = (size: string, colors: string) => `${size}setsar=1/1:max=65535,format=yuv420p,${colors}`
     expect(graphs(argv(spec))).toEqual([
-      '[0:V:0]fps=25/1:start_time=0,split=2[s_v0][s_v1_v2]',
+      `[0:V:0]${STEADY},fps=25/1:start_time=0,split=2[s_v0][s_v1_v2]`,
       // The size of the source: no scaler at all.
       `[s_v0]${tail('', HD)}[v0]`,
       `[s_v1_v2]${tail(`zscale=w=640:h=360:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},`, SET_SD)},split=2[v1][v2]`,
@@ -84,8 +90,8 @@ describe('the whole command', () => {
     expect(argv(spec, media).join(' ')).toBe(
       [
         HEAD,
-        '-flags-of-the-cell -drc_scale 0 -i http://in -filter_complex',
-        '[0:V:0]bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1:start_time=0,' +
+        '-flags-of-the-cell -drc_scale 0 -reinit_filter:v 0 -i http://in -filter_complex',
+        `[0:V:0]${STEADY},bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1:start_time=0,` +
           `zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},` +
           'format=yuv420p,tinterlace=mode=interleave_top:flags=low_pass_filter,' +
           `setsar=64/45:max=65535,format=yuv420p,${SET_SD.replace('=', '=field_mode=tff:')}[v0] ` +
@@ -271,7 +277,7 @@ describe('single filters', () => {
     })
     const spec = jobSpec({ video: [videoProfile(), videoProfile({ index: 1, width: 640, height: 360 })] })
     expect(chain(spec, hdr).split(';')[0]).toBe(
-      '[0:V:0]fps=25/1:start_time=0,zscale=min=bt2020nc:rin=limited:pin=bt2020:tin=smpte2084:t=linear:npl=100,format=gbrpf32le,' +
+      `[0:V:0]${STEADY.replace('yuv420p', 'yuv420p10le')},fps=25/1:start_time=0,zscale=min=bt2020nc:rin=limited:pin=bt2020:tin=smpte2084:t=linear:npl=100,format=gbrpf32le,` +
         'zscale=p=bt709,tonemap=tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=limited,format=yuv420p,split=2[s_v0][s_v1]',
     )
   })
@@ -314,27 +320,27 @@ describe('single filters', () => {
       'flagged, but progressive',
       forced,
       { fieldOrder: 'tt', scan: fields(0, 0, 100) },
-      '[0:V:0]setparams=field_mode=prog,fps=25/1',
+      `[0:V:0]${STEADY},setparams=field_mode=prog,fps=25/1`,
     ],
-    ['a pattern that looks like both parities', forced, { scan: fields(43, 38, 19) }, '[0:V:0]fps=25/1'],
-    ['progressive', forced, { scan: fields(1, 0, 99) }, '[0:V:0]fps=25/1'],
+    ['a pattern that looks like both parities', forced, { scan: fields(43, 38, 19) }, `[0:V:0]${STEADY},fps=25/1`],
+    ['progressive', forced, { scan: fields(1, 0, 99) }, `[0:V:0]${STEADY},fps=25/1`],
     [
       '3:2',
       { detelecine: true },
       film,
-      '[0:V:0]fps=30000/1001:start_time=0,fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:parity=auto:deint=interlaced,decimate,fps=24000/1001',
+      `[0:V:0]${STEADY},fps=30000/1001:start_time=0,fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:parity=auto:deint=interlaced,decimate,fps=24000/1001`,
     ],
     [
       '3:2, fields flagged the wrong way round',
       { detelecine: true },
       { ...film, fieldOrder: 'bb' },
-      '[0:V:0]fps=30000/1001:start_time=0,fieldmatch=order=tff:combmatch=full,bwdif=mode=send_frame:parity=tff:deint=interlaced,decimate,fps=24000/1001',
+      `[0:V:0]${STEADY},fps=30000/1001:start_time=0,fieldmatch=order=tff:combmatch=full,bwdif=mode=send_frame:parity=tff:deint=interlaced,decimate,fps=24000/1001`,
     ],
     [
       '3:2 that was not asked about',
       forced,
       film,
-      '[0:V:0]bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=30000/1001',
+      `[0:V:0]${STEADY},bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=30000/1001`,
     ],
     [
       '3:2 at 25 is none',
@@ -356,7 +362,7 @@ describe('single filters', () => {
     })
     const spec = jobSpec({ video: [videoProfile({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 3000 })] })
     expect(chain(spec, media)).toContain(
-      '[0:V:0]fps=25/1:start_time=0,setsar=1/1:max=65535,format=yuv420p,setparams=field_mode=bff:range',
+      ',fps=25/1:start_time=0,setsar=1/1:max=65535,format=yuv420p,setparams=field_mode=bff:range',
     )
     expect(after(argv(spec, media), '-x264-params')).toBe('nal-hrd=cbr:force-cfr=1:bff=1')
     expect(after(argv(spec, media), '-flags')).toBe('+cgop+ilme+ildct')

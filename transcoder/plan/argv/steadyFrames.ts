@@ -1,0 +1,64 @@
+// In charge of: the first filters of every video graph. They bring each decoded frame to the size, the sample aspect and
+// the pixel format of the source's first frames, so that nothing behind them sees a change midway; and the options of the
+// input that go with them.
+// Not in charge of: the sizes of outputs (geometry.ts, filters.ts).
+//
+// By default ffmpeg rebuilds the graph at such a change, and every filter that counts begins again: fps, select, tile,
+// trim, decimate. Without rebuilding, the frames reach the filters as they are; most filters, transpose among them, would
+// read beyond their end. So nothing may stand before these.
+import type { SourceVideo } from '../model/videoPlan.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { SQUARE_TOLERANCE } from '../video/geometry.ts'
+
+type Frames = Pick<SourceVideo, 'coded' | 'fullRange' | 'rgb'>
+
+/** Options of the input. A rotation that ffmpeg inserts would stand before the first filters. */
+export function steadyInput({ coded }: Frames): string[] {
+  if (coded === undefined) return []
+  return ['-reinit_filter:v', '0', ...(uprightFilters(coded).length === 0 ? [] : ['-noautorotate'])]
+}
+
+/**
+ * Frames that are as the first ones pass `scale` untouched. Others are fitted into the first display shape, with black
+ * bars, as browsers show them: the size and the pixels of the outputs were planned from it.
+ */
+export function steadyFilters(picture: Frames): string[] {
+  const { coded } = picture
+  if (coded === undefined) return []
+  const { width, height, pixelFormat } = coded
+  const shape = ((width * toNumber(coded.sar)) / height).toFixed(6)
+  // Even, so that the bars end with a chroma sample; lines in steps of 4, so that they end with one of each field. A
+  // shape that differs by 1 % is stretched: the bars would be thin lines.
+  const fitted = (side: number, relation: string, step: number) =>
+    `min(${side}\\,max(${step}\\,round(${side}*${relation}/${step})*${step}))`
+  const w = `if(lt(dar\\,${shape}*${1 - SQUARE_TOLERANCE})\\,${fitted(width, `dar/${shape}`, 2)}\\,${width})`
+  const h = `if(gt(dar\\,${shape}*${1 + SQUARE_TOLERANCE})\\,${fitted(height, `${shape}/dar`, 4)}\\,${height})`
+  // ffmpeg 5.1 would scale full range to limited, where the pixel format does not say which it is.
+  const range =
+    picture.fullRange && !picture.rgb && !pixelFormat.startsWith('yuvj') ? ':in_range=full:out_range=full' : ''
+  return [
+    `scale=w=${w}:h=${h}:eval=frame:interl=-1:flags=bicubic+accurate_rnd+full_chroma_int${range}`,
+    // No filter writes palettes.
+    `format=${pixelFormat === 'pal8' ? 'bgra' : pixelFormat}`,
+    `pad=${width}:${height}:trunc((ow-iw)/4)*2:trunc((oh-ih)/8)*4:eval=frame`,
+    ...uprightFilters(coded),
+  ]
+}
+
+/** As ffmpeg itself follows a display matrix. */
+function uprightFilters({ rotation, mirrored }: NonNullable<Frames['coded']>): string[] {
+  const filters = UPRIGHT[`${rotation}${mirrored ? ' mirrored' : ''}`]
+  // ffmpeg 7.1 would pass the matrix on to the encoder.
+  return filters.length === 0 ? [] : [...filters, 'sidedata=mode=delete:type=DISPLAYMATRIX']
+}
+
+const UPRIGHT = {
+  '0': [],
+  '90': ['transpose=dir=clock'],
+  '180': ['hflip', 'vflip'],
+  '270': ['transpose=dir=cclock'],
+  '0 mirrored': ['vflip'],
+  '90 mirrored': ['transpose=dir=cclock_flip'],
+  '180 mirrored': ['hflip'],
+  '270 mirrored': ['transpose=dir=clock_flip'],
+} as const
