@@ -45,7 +45,11 @@ export async function measureFrames(
   const { threads = 0, seekable = false, ...run } = options
   const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)
   const { video } = media
-  const frames = { coded: { ...codedFrames(video), rotation: 0, mirrored: false }, fullRange: false, rgb: false } as const
+  const frames = {
+    coded: { ...codedFrames(video), rotation: 0, mirrored: false },
+    fullRange: false,
+    rgb: false,
+  } as const
   const reading = [...(seek ?? []), ...steadyInput(frames)]
   const filters = [...steadyFilters(frames), 'idet']
   const result = await runFfmpeg(engine, idetArgs(url, reading, filters, videoSpecifier(usedPids(media)), threads), {

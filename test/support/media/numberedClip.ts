@@ -45,7 +45,7 @@ export async function frameNumbers(path: string): Promise<number[]> {
   })
 }
 
-const noise = (seconds: number): string => `anoisesrc=seed=7:r=48000:d=${seconds}:a=0.4,lowpass=f=3000`
+export const noise = (seconds: number): string => `anoisesrc=seed=7:r=48000:d=${seconds}:a=0.4,lowpass=f=3000`
 
 let original: Promise<Float32Array> | undefined
 /** The audio of every numbered clip before it was encoded. */

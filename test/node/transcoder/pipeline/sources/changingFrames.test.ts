@@ -1,0 +1,111 @@
+// In charge of: sources whose frames change midway in size, sample aspect or pixel format: nothing begins again, and
+// later shapes stand in the first one with bars.
+// Not in charge of: changes of audio, the words of the warning.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { testFfmpeg } from '../../../../support/media/media.ts'
+import { audioShifts } from '../../../../support/media/numberedClip.ts'
+import {
+  makeChangingClip,
+  RATE,
+  seeFrames,
+  type ClipPart,
+  type Picture,
+} from '../../../../support/media/changingClip.ts'
+import { joinedSegments, segmentedTask } from '../../../../support/transcoder/segmentedTask.ts'
+import { extractTask, runExtracts } from '../../../../support/transcoder/extractTasks.ts'
+import { compareDivision } from '../../../../support/transcoder/comparedDivision.ts'
+import { useAttemptFixture } from '../../../../support/transcoder/useAttempts.ts'
+
+const WIDTH = 384
+const HEIGHT = 96
+const FULL: Picture = { left: 0, width: WIDTH }
+const HALF: Picture = { left: WIDTH / 4, width: WIDTH / 2 }
+/** Each with the columns in which it stands in the first shape. */
+const PARTS: readonly (ClipPart & { picture: Picture })[] = [
+  { frames: 30, width: WIDTH, height: HEIGHT, picture: FULL },
+  { frames: 20, width: 192, height: 48, picture: FULL },
+  { frames: 20, width: 192, height: 96, picture: HALF },
+  { frames: 20, width: 240, height: 60, pixelFormat: 'yuv444p', picture: FULL },
+  { frames: 20, width: WIDTH, height: HEIGHT, picture: FULL },
+  // Last: ffmpeg's decoder keeps the range for parts that state none.
+  { frames: 20, width: WIDTH, height: HEIGHT, pixelFormat: 'yuvj420p', picture: FULL },
+]
+const FRAMES = PARTS.reduce((sum, { frames }) => sum + frames, 0)
+const VIDEO = { videoProfiles: [{ output: 'v0.mp4', width: WIDTH, height: HEIGHT, video_bitrate: 900 }] }
+
+const fixture = await useAttemptFixture()
+let source: string
+beforeAll(async () => {
+  source = await makeChangingClip(join(fixture.directory, 'changing.ts'), PARTS)
+})
+
+function pictureOf(frame: number, parts = PARTS): Picture {
+  let end = 0
+  return parts.find(({ frames }) => (end += frames) > frame)?.picture ?? FULL
+}
+
+async function expectFrames(bytes: Buffer, first: number, count: number, parts = PARTS): Promise<void> {
+  const file = join(fixture.directory, 'seen.mp4')
+  await writeFile(file, bytes)
+  const seen = await seeFrames(file, [WIDTH, HEIGHT], (frame) => pictureOf(first + frame, parts))
+  expect(seen.map(({ number }) => number)).toEqual(Array.from({ length: count }, (_, frame) => first + frame))
+  expect(seen.filter(({ bar }) => bar > 20)).toEqual([])
+  // Levels too: full range is not read as limited, nor the other way round.
+  expect(seen.filter(({ low, high }) => Math.abs(low - 80) > 8 || (high > 100 && Math.abs(high - 235) > 8))).toEqual([])
+}
+
+test('a file has every frame at its number and the sound in its place; stills and the preview are those of their times', async () => {
+  const members = {
+    ...VIDEO,
+    stills: [{ output: 's.jpg', at_seconds: [0.2, 2.2, 5] }],
+    animated_preview: { output: 'p.webp', seconds: 2 },
+  }
+  const { taskApi, objects } = await runExtracts(fixture, source, extractTask(members))
+  try {
+    expect(taskApi.fails).toEqual([])
+    await expectFrames(objects.get('v0.mp4')!, 0, FRAMES)
+    const shifts = await audioShifts(join(fixture.directory, 'seen.mp4'), 0)
+    expect(Math.max(...shifts.map(Math.abs))).toBeLessThan(480)
+    const stills = [...objects.keys()].filter((name) => /^s.*jpg$/.test(name)).toSorted()
+    expect(stills).toHaveLength(3)
+    for (const [index, frame] of [5, 55, 125].entries()) await expectFrames(objects.get(stills[index]!)!, frame, 1)
+    expect(objects.has('p.webp')).toBe(true)
+  } finally {
+    await taskApi.stop()
+  }
+})
+
+test('a change of the sample aspect alone', async (context) => {
+  const { version } = await testFfmpeg()
+  if (!version.startsWith('5')) context.skip('this ffmpeg gives every frame the sample aspect of the first one')
+  const parts = [
+    { frames: 10, width: WIDTH, height: HEIGHT, picture: FULL },
+    { frames: 10, width: WIDTH, height: HEIGHT, sar: '1/2', picture: HALF },
+    { frames: 10, width: WIDTH, height: HEIGHT, picture: FULL },
+  ]
+  const clip = await makeChangingClip(join(fixture.directory, 'aspect.ts'), parts)
+  const { taskApi, objects } = await runExtracts(fixture, clip, extractTask(VIDEO))
+  await taskApi.stop()
+  await expectFrames(objects.get('v0.mp4')!, 0, 30, parts)
+})
+
+test('a cut across a change has its frames', async () => {
+  const members = { ...VIDEO, start_seconds: 1, end_seconds: 4 }
+  const { taskApi, objects } = await runExtracts(fixture, source, extractTask(members))
+  await taskApi.stop()
+  await expectFrames(objects.get('v0.mp4')!, RATE, 3 * RATE)
+})
+
+test('segments, divided or not, have every frame, and their thumbnails', async () => {
+  const task = segmentedTask({ output_container: 'hls', thumbnails: true })
+  const [profile] = task.config.videoProfiles
+  const sized = { ...task, config: { ...task.config, videoProfiles: [{ ...profile!, width: WIDTH, height: HEIGHT }] } }
+  const compared = await compareDivision(fixture, sized, { source: await readFile(source), chunks: [0, 1, 2] })
+  for (const { objects, problems } of [compared.alone, compared.divided]) {
+    expect(problems).toEqual([])
+    const playlist = [...objects.keys()].find((name) => /(video|v)[^/]*\/?[^/]*\.m3u8$/.test(name))!
+    await expectFrames(joinedSegments(objects, playlist), 0, FRAMES)
+  }
+})
