@@ -50,7 +50,7 @@ export interface Picture {
   width: number
 }
 
-export interface SeenFrame {
+interface SeenFrame {
   number: number
   /** Luma of the brightest and the darkest bit, and of the brightest pixel of the bars (0 without bars). */
   high: number
