@@ -63,11 +63,8 @@ export function readSourceVideo(
   const matrix = tag ?? (hdr ? 'bt2020nc' : assumed.matrix)
   const rare = !rgb && rareMatrices.has(matrix)
   return {
-<<<<<<< HEAD
     ...readAlpha(video),
-=======
     coded: codedFrames(video),
->>>>>>> 3cccce40 (Video: every frame is brought to the kind of the source's first ones in front of all other filters, and ffmpeg no longer rebuilds the graph)
     rgb,
     width: size.width,
     height: size.height,
