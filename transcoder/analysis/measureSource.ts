@@ -8,7 +8,7 @@ import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import { measureLoudness } from './measureLoudness.ts'
 import type { IdetCounts, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
-import { steadyFilters, steadyInput } from '../plan/argv/steadyFrames.ts'
+import { steadyFilters, steadyFrameInput } from '../plan/argv/steadyFrames.ts'
 import { codedFrames } from '../plan/video/color.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { copiesAllVideo } from '../plan/copy/settleCopies.ts'
@@ -50,7 +50,7 @@ export async function measureFrames(
     fullRange: false,
     rgb: false,
   } as const
-  const reading = [...(seek ?? []), ...steadyInput(frames)]
+  const reading = [...(seek ?? []), ...steadyFrameInput(frames)]
   const filters = [...steadyFilters(frames), 'idet']
   const result = await runFfmpeg(engine, idetArgs(url, reading, filters, videoSpecifier(usedPids(media)), threads), {
     ...run,

@@ -11,7 +11,7 @@ import { uprightSize } from '../plan/video/geometry.ts'
 import type { MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { toNumber } from '../formats/rational.ts'
-import { steadyFilters, steadyInput } from '../plan/argv/steadyFrames.ts'
+import { steadyFilters, steadyFrameInput } from '../plan/argv/steadyFrames.ts'
 import { previewArgs, previewFilters } from '../plan/argv/thumbnailArgs.ts'
 import { fitSide } from '../plan/video/thumbnailPlan.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
@@ -123,7 +123,7 @@ function captureArgs(
   ].join('')
   const count = ['-frames:v', `${read.frames}`]
   return [
-    ...steadyInput(source.picture),
+    ...steadyFrameInput(source.picture),
     ...['-i', read.url],
     ...['-filter_complex', graph],
     ...previewArgs('[still]', count, `pipe:${FIRST_PIPE_FD}`),

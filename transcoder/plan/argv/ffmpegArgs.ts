@@ -31,7 +31,7 @@ import { decoderArgs } from './filters.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { plannedPipes } from '../model/plannedPipes.ts'
 import { extractBranches, extractOutputs } from './extractArgs.ts'
-import { steadyInput } from './steadyFrames.ts'
+import { steadyFrameInput } from './steadyFrames.ts'
 import { storedInputArgs, storedInputs, storedTrack, storedTrackArgs } from './storedArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan } from '../model/plan.ts'
@@ -136,7 +136,7 @@ function sourceArgs(
     // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
     ...(seek ?? (plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)])),
     ...decoderArgs(plan),
-    ...(decodesVideo(plan) ? steadyInput(plan.picture) : []),
+    ...(decodesVideo(plan) ? steadyFrameInput(plan.picture) : []),
     // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...(plan.packaging?.subtitles ?? []).flatMap(({ stream, teletext }) => (teletext ? teletextArgs(stream) : [])),

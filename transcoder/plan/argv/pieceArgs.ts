@@ -9,7 +9,7 @@ import { audioSpecifier, videoSpecifier } from '../streams/programSelection.ts'
 import { audioCutFilters, readCut } from './cutArgs.ts'
 import { decoderArgs, panFilter, videoFilters } from './filters.ts'
 import { captionArgs, subtitleArgs } from './segmentArgs.ts'
-import { steadyInput } from './steadyFrames.ts'
+import { steadyFrameInput } from './steadyFrames.ts'
 
 const SAMPLE_RATE = 48_000
 
@@ -55,7 +55,7 @@ export function pieceArgs(whole: PiecePlan, pipes: readonly PiecePipe[], ends: P
     ...(piece.disableDrc ? ['-drc_scale', '0'] : []),
     ...(seek ?? (piece.videoOffsetSeconds === 0 ? [] : ['-itsoffset', (-piece.videoOffsetSeconds).toFixed(6)])),
     ...decoderArgs(piece),
-    ...(piece.video === null ? [] : steadyInput(piece.picture)),
+    ...(piece.video === null ? [] : steadyFrameInput(piece.picture)),
     ...(piece.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...['-i', ends.input],
     ...pipes.flatMap((pipe) => graphOf(piece, pipe)).flatMap((graph) => ['-filter_complex', graph]),

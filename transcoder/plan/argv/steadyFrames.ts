@@ -13,7 +13,7 @@ import { SQUARE_TOLERANCE } from '../video/geometry.ts'
 type Frames = Pick<SourceVideo, 'coded' | 'fullRange' | 'rgb'>
 
 /** Options of the input. A rotation that ffmpeg inserts would stand before the first filters. */
-export function steadyInput({ coded }: Frames): string[] {
+export function steadyFrameInput({ coded }: Frames): string[] {
   if (coded === undefined) return []
   return ['-reinit_filter:v', '0', ...(uprightFilters(coded).length === 0 ? [] : ['-noautorotate'])]
 }
