@@ -17,7 +17,6 @@ export const WARNING_CODES = [
   'afd_left_out',
   'attachment_left_out',
   'audio_left_out',
-  'audio_not_produced',
   'audio_silent_in_piece',
   'caption_track_left_out',
   'captions_not_found',
@@ -41,6 +40,7 @@ export const WARNING_CODES = [
   'copy_not_possible',
   'cut_moved',
   'end_after_source',
+  'extension_differs',
   'preview_left_out',
   'stills_left_out',
   // Damage in the source.

@@ -125,7 +125,7 @@ What each value does was measured in decoded outputs: each field below leads to 
 ## Job
 
 \`input\` (or \`inputs\`) and \`cloud_credentials\` are required, and something to make: \`videoProfiles\` (or \`ladder\`) together with \`audioProfiles\`, which
-may be empty, or \`audioProfiles\` alone for [audio only](audio.md).
+may be empty, or \`"videoProfiles": []\` for [audio only](audio.md).
 
 ${table(jobFieldsSchema, '')}
 

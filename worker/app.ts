@@ -105,12 +105,18 @@ export const app = new Hono<AppEnv>({ getPath: routedPath })
   .route('/', registrationRoutes)
   .route('/', taskApi as unknown as Hono<AppEnv>)
 
+/** The commonest mistake: the job's UUID, or no number, where the path takes the number that creating it answered. */
+function noSuchPath(path: string): string {
+  const [, id] = /^\/api\/v0\/job\/([^/]{1,64})(?:\/[a-z]+)?$/.exec(path) ?? []
+  return id === undefined
+    ? 'There is no such route in this version. /docs lists all of them.'
+    : 'There is no such job: the path takes the number in _auto_generated_id_ of the created job, not its job_id.'
+}
+
 /** For a path that supports other methods: 405 (RFC 9110, 15.5.6). Middleware does not count as a route. */
 function noRoute(path: string): RequestError {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) =>
     app.router.match(method === 'HEAD' ? 'GET' : method, path)[0].some(([[, route]]) => route.method !== 'ALL'),
   )
-  return methods.length > 0
-    ? methodNotAllowed(methods.join(', '))
-    : new RequestError('not_found', 'There is no such route in this version. /docs lists all of them.')
+  return methods.length > 0 ? methodNotAllowed(methods.join(', ')) : new RequestError('not_found', noSuchPath(path))
 }

@@ -96,11 +96,17 @@ function withSettings(body: JobBody, flags: JobFlags): JobBody {
   return body
 }
 
-/** The audio of the source in one codec, as a file or as segments. The service knows the codecs. */
+/** Containers that are not named as their codec. The service knows the codecs. */
+const AUDIO_FILES: Readonly<Record<string, string>> = { aac: 'm4a', opus: 'ogg', pcm: 'wav' }
+
+/** The audio of the source in one codec, as a file or as segments. */
 function withoutVideo(body: JobBody, flags: JobFlags): JobBody {
   removeVideo(body)
   const bitrate = flags['audio-bitrate'] === undefined ? {} : { audio_bitrate: flags['audio-bitrate'] }
-  body['audioProfiles'] = [{ audio_codec: flags['audio-only'], audio_channels: '2', ...bitrate, source_stream: '1' }]
+  const codec = flags['audio-only'] ?? ''
+  const file = (flags.hls ?? flags.dash) === true ? {} : { audio_container: AUDIO_FILES[codec] ?? codec }
+  body['videoProfiles'] = []
+  body['audioProfiles'] = [{ audio_codec: codec, ...file, audio_channels: '2', ...bitrate, source_stream: '1' }]
   return withSettings(body, flags)
 }
 

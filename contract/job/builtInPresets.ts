@@ -119,6 +119,7 @@ export const builtInPresets: readonly BuiltInPreset[] = [
   }),
   builtIn('podcast', 'Podcast', 'An MP3 at −16 LUFS, without video.', {
     loudness_lufs: -16,
+    videoProfiles: [],
     // Not optional: without this stream there would be nothing to make.
     audioProfiles: [{ audio_codec: 'mp3', audio_channels: '2', audio_bitrate: '128', source_stream: '1' }],
   }),

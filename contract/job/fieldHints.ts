@@ -81,6 +81,12 @@ export function suggestField(name: string, path: string): string {
   return ''
 }
 
+/** The same for a required field that is missing; '' if the body has no field of a similar name. */
+export function suggestMisspelling(name: string, body: object): string {
+  const near = Object.keys(body).find((given) => given.length <= MAX_NAME && isSimilarName(plain(name), plain(given)))
+  return near === undefined ? '' : `; ${near} is not a field: did you mean ${name}?`
+}
+
 /** At most one letter added, missing, replaced or swapped with its neighbour. Short words must be equal. */
 function isSimilarName(known: string, given: string): boolean {
   if (known === given) return true

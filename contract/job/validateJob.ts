@@ -90,7 +90,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   }
   if (draft.ladder !== undefined && presentMember(body, 'gop_length') === undefined)
     draft.gop_length = LADDER_GOP_SECONDS
-  checkProducts(draft, findings)
+  checkProducts(draft, body, findings)
   // 2.1: audioProfiles is required with video, as an empty list if there is no audio.
   if (presentMember(body, 'audioProfiles') === undefined && (hasVideo(draft) || !makesWithoutVideo(draft)))
     readObjectList(body, 'audioProfiles', AUDIO_PROFILES, findings)

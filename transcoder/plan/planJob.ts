@@ -4,7 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import { fileContainers } from '#contract/containers.ts'
 import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
-import { planAudioTracks, warnSilentProfiles } from './audio/audioTracks.ts'
+import { planAudioTracks } from './audio/audioTracks.ts'
 import { cutSource, planCut } from './streams/cut.ts'
 import { copiedVideo } from './copy/copiedStreams.ts'
 import { copiesAllVideo } from './copy/settleCopies.ts'
@@ -107,7 +107,6 @@ export function planJob(
       startSeconds,
     )
   requireStreamCount(context)
-  warnSilentProfiles(context)
 
   const cues = planCues(context, sourceCues)
   const subtitles = planCopiedSubtitles(spec, media)

@@ -1,7 +1,7 @@
 // In charge of: a job that makes no video, or whose source has none: its audio files and segments of audio, or an error.
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { planTrack, warnSilentProfiles } from './audio/audioTracks.ts'
+import { planTrack } from './audio/audioTracks.ts'
 import { describeAudioCount } from './audio/missingAudio.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planAudioSegments } from './audioSegments.ts'
@@ -43,7 +43,6 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
   const { spec, media } = context
   const cut = planCut(context, null)
   requireStreamCount(context)
-  warnSilentProfiles(context)
   const startSeconds = outputStartSeconds(spec, media)
   const audioFiles = planAudioFiles(context, startSeconds)
   requireDistinctPaths([], audioFiles, extracts)

@@ -106,10 +106,19 @@ function checkAudioSelection(
   const count = draft.audioProfiles.length
   const beyond = selectedAudio(profile.audio_profiles, count).filter((index) => index >= count)
   if (beyond.length === 0) return
-  const has = count === 0 ? 'audioProfiles is empty' : `audioProfiles has positions 0 to ${count - 1}`
   const field = `${path}.audio_profiles`
-  const bounds = count === 0 ? {} : { minimum: 0, maximum: count - 1 }
-  findings.problem('out_of_range', field, `${field} names ${beyond.join(', ')}, but ${has}`, bounds)
+  // 2.1: audioProfiles has zero or more elements; a template may keep "0".
+  if (count === 0) findings.warn('no_effect', field, `${field} has no effect: audioProfiles is empty`)
+  else
+    findings.problem(
+      'out_of_range',
+      field,
+      `${field} names ${beyond.join(', ')}, but audioProfiles has positions 0 to ${count - 1}`,
+      {
+        minimum: 0,
+        maximum: count - 1,
+      },
+    )
 }
 
 function warnUnusedAudio(draft: JobDraft, findings: Findings): void {

@@ -2,7 +2,7 @@
 // Not in charge of: derived names (outputNames.ts), maximum lengths (pathLengths.ts), the store.
 import { parseRoot, rulesOf, type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
-import { isSegmented } from '../../containers.ts'
+import { containerRules, isSegmented, type FileContainer } from '../../containers.ts'
 import { hasBucketPrefix, outputLocations, type OutputLocation, type OutputLocations } from '../paths/outputLocation.ts'
 import { AUDIO_CODECS, audioFileOf } from '../../codecs.ts'
 import { COPY } from './copy.ts'
@@ -37,6 +37,7 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
     const field = `videoProfiles[${index}].output`
     const location = locations.profiles[index]!
     if (output === '' || !checkLocation(field, output, location, provider, findings)) continue
+    warnExtension(field, output, draft, findings)
     const { root } = location
     const key = root === null ? joinPath(directory.key, location.key) : location.key
     checkBucketPrefixes(field, location, key, locations, findings)
@@ -67,6 +68,26 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
   }
   // The length is checked only for paths that are valid otherwise.
   if (findings.problems.length === before) checkPathLengths(draft, provider, locations, findings)
+}
+
+/** Players and servers go by it. */
+const EXTENSIONS: Readonly<Record<FileContainer, readonly string[]>> = {
+  mp4: ['mp4', 'm4v'],
+  ts: ['ts', 'm2t', 'mts', 'mpegts', 'trp', 'tp'],
+}
+
+function warnExtension(field: string, output: string, draft: JobDraft, findings: Findings): void {
+  const { file = null } = containerRules(draft.output_container) ?? {}
+  if (file === null || isSegmented(draft)) return
+  const name = output.slice(output.lastIndexOf('/') + 1)
+  const dot = name.lastIndexOf('.')
+  if (dot !== -1 && EXTENSIONS[file].includes(name.slice(dot + 1).toLowerCase())) return
+  const given = dot === -1 ? 'has no extension' : `ends in ${printableValue(name.slice(dot))}`
+  findings.warn(
+    'extension_differs',
+    field,
+    `${field} ${given}, but output_container is "${file}"; the name is used as it is`,
+  )
 }
 
 /** The audio profile whose file in audio_output_path could have that path; null = none. */

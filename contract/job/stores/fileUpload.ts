@@ -18,12 +18,15 @@ export const fileUpload: StoreRules<UploadAddress> = {
   outputPathBytes: null,
   example: '12',
   members: [],
-  parse(input, baseUrl) {
+  parse(address, baseUrl) {
+    const input = address.trim().replace(/\/$/, '')
     if (baseUrl === null) return numbered(/^(?:.*\/uploads\/)?(\d+)$/s.exec(input)?.[1])
     const base = splitAddress(baseUrl.replace(/\/+$/, ''))
     const given = splitAddress(input)
-    if (given.host !== '' && given.host !== base.host) return wrongForm('file-upload', FORM)
-    const prefixes = given.host === '' ? ['/uploads/', `${base.path}/uploads/`, ''] : [`${base.path}/uploads/`]
+    if (given.host !== '' && given.host !== base.host)
+      return wrongForm('file-upload', `${FORM}, where {base_url} is ${baseUrl}`)
+    const prefixes =
+      given.host === '' ? ['/uploads/', 'uploads/', `${base.path}/uploads/`, ''] : [`${base.path}/uploads/`]
     for (const prefix of prefixes) {
       const found = numbered(given.path.startsWith(prefix) ? given.path.slice(prefix.length) : '')
       if (found.kind === 'upload') return found

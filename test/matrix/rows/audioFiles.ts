@@ -2,14 +2,20 @@
 // Not in charge of: audio with video (audio.ts), audio in segments (segmentedAudio.ts).
 import { open } from 'node:fs/promises'
 import type { AudioCodec, AudioContainer } from '#contract/codecs.ts'
-import { AUDIO_CONTAINERS } from '#contract/codecs.ts'
+import { AUDIO_CODECS, AUDIO_CONTAINERS, audioFileOf } from '#contract/codecs.ts'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { audioSamples, dominantFrequency } from '../../support/media/audioSamples.ts'
 import { ffmpeg, probeFile, probeStream } from '../../support/media/media.ts'
 import { measurement, rejectedRow, type JobChange, type Row } from '../row.ts'
 import { SURROUND_HZ } from '../sourceClips.ts'
 
-const fileJob = (audioProfiles: Record<string, unknown>[]): JobChange => ({ videoProfiles: [], audioProfiles })
+const fileJob = (audioProfiles: Record<string, unknown>[]): JobChange => ({
+  videoProfiles: [],
+  audioProfiles: audioProfiles.map((each) => ({ audio_container: containerOf(each['audio_codec']), ...each })),
+})
+
+const containerOf = (name: unknown): AudioContainer =>
+  audioFileOf(AUDIO_CODECS.find((codec) => codec === name) ?? 'aac', null).container
 
 const hertz = (value: number) => `${Math.round(value / 10) * 10} Hz`
 

@@ -51,12 +51,12 @@ const request: Row[] = [
       output: { cloud_provider: 'vendor-store' },
     },
   }),
-  planned(
-    'audio_without_source_stream',
-    'an audio profile without source_stream',
-    { audioProfiles: [{ source_stream: undefined }] },
-    { also: ['audio_not_produced'] },
-  ),
+  planned('audio_without_source_stream', 'an audio profile without source_stream', {
+    audioProfiles: [{ source_stream: undefined }],
+  }),
+  planned('extension_differs', 'an output whose name has another extension', {
+    videoProfiles: [{ output: 'film.ts' }],
+  }),
   planned('audio_profile_unused', 'an audio profile that no video profile selects', {
     audioProfiles: [{}, {}],
     videoProfiles: [{ audio_profiles: '0' }],
@@ -81,12 +81,6 @@ const source: Row[] = [
     'optional audio that the source does not have',
     { audioProfiles: [{ optional: true }] },
     { source: 'grey' },
-  ),
-  planned(
-    'audio_not_produced',
-    'an audio profile without source_stream',
-    { audioProfiles: [{ source_stream: undefined }] },
-    { also: ['audio_without_source_stream'] },
   ),
   shown(
     'audio_silent_in_piece',

@@ -137,13 +137,20 @@ describe('submit sends', () => {
       },
     ],
     [{ mp4: true }, { output_container: 'mp4', ladder: 'auto', audioProfiles: [stereo] }],
-    [{ 'audio-only': 'mp3' }, { audioProfiles: [{ audio_codec: 'mp3', audio_channels: '2', source_stream: '1' }] }],
+    [
+      { 'audio-only': 'mp3' },
+      {
+        videoProfiles: [],
+        audioProfiles: [{ audio_codec: 'mp3', audio_container: 'mp3', audio_channels: '2', source_stream: '1' }],
+      },
+    ],
     [
       { 'audio-only': 'aac', 'audio-bitrate': '64', hls: true },
       {
         output_container: 'hls',
         segmented_output_hls: true,
         segmented_output_dash: false,
+        videoProfiles: [],
         audioProfiles: [{ audio_codec: 'aac', audio_channels: '2', audio_bitrate: '64', source_stream: '1' }],
       },
     ],

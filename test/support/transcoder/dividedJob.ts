@@ -66,7 +66,11 @@ export async function runDividedJob(
   await runTask(runRequest(taskApi), fixture.context())
   beforeSurvey?.()
   const rounds = survey === undefined ? 0 : await runSurvey(fixture, taskApi, { ...task, accepts }, beforePlan)
-  const stored = taskApi.storedPlan as Plan
+  const stored = taskApi.storedPlan as Plan | null
+  if (stored === null)
+    throw new Error(
+      `the first attempt stored no plan: ${JSON.stringify({ fails: taskApi.fails, finished: taskApi.finished })}`,
+    )
   const plan: Plan = {
     ...stored,
     engine: { ...stored.engine!, ...(build === undefined ? {} : { build }) },

@@ -62,6 +62,8 @@ test('an unknown route and a missing object have different messages', async () =
     code: 'not_found',
     message: 'There is no such route in this version. /docs lists all of them.',
   })
+  for (const id of [crypto.randomUUID(), 'abc', '0'])
+    expect((await absent(`/api/v0/job/${id}`)).message).toContain('_auto_generated_id_')
   expect((await absent('/api/v0/job/999')).message).toBe('Not found for this account.')
 })
 

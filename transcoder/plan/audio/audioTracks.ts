@@ -2,7 +2,6 @@
 // Not in charge of: allowed codecs, channels and bitrates (checked when the job is created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
 import { missingAudio } from './missingAudio.ts'
-import { carriedProfiles } from './carriedProfiles.ts'
 import { audioEncodings } from '../codecs.ts'
 import { copiedAudio } from '../copy/copiedStreams.ts'
 import { planDialnorm } from './dialnorm.ts'
@@ -88,15 +87,4 @@ function requireDecoder({ index, sourceStream }: AudioProfile, { codec, cannotDe
     `The transcoder cannot decode source_stream ${sourceStream} (${codec}): ${cannotDecode}. The source is not damaged. Install a newer ffmpeg on the transcoder, or leave the audio profile out.`,
     { field: `audioProfiles[${index}].source_stream`, details: { codec } },
   )
-}
-
-/** 2.2: a profile without source_stream has no audio, which is easily a mistake. Warns once per profile. */
-export function warnSilentProfiles(context: PlanContext): void {
-  for (const audio of carriedProfiles(context.spec))
-    if (audio.sourceStream === null)
-      context.warn({
-        code: 'audio_not_produced',
-        field: `audioProfiles[${audio.index}].source_stream`,
-        message: `Audio profile ${audio.index} has no source_stream, so it produces no audio; source_stream 1 is the source's first audio stream.`,
-      })
 }

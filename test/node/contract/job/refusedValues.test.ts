@@ -582,8 +582,11 @@ describe('every combination that is not legal', () => {
     ...refused('invalid_value cloud_credentials.output.cloud_provider', ['vendor-store'], {
       'file-upload as output': request({ cloud_credentials: { input: uploads, output: uploads } }),
     }),
-    ...refused('out_of_range videoProfiles[0].audio_profiles', ['audioProfiles is empty'], {
-      'an audio profile that does not exist': request({ audioProfiles: [] }, { audio_profiles: '0' }),
+    ...refused('out_of_range videoProfiles[0].audio_profiles', ['positions 0 to 0'], {
+      'an audio profile that does not exist': request(
+        { audioProfiles: [{ source_stream: 1 }] },
+        { audio_profiles: '1' },
+      ),
     }),
   ]
   test.each(cases)('%s', (_title, body, expected, says) => {

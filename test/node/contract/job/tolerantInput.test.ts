@@ -199,7 +199,12 @@ describe('a field that cannot matter warns and never refuses', () => {
     ['a tar of a ts file', request({ create_tar_file: true, output_container: 'ts' }), 'create_tar_file'],
     ['captions of a ts file', request({ captions: CAPTIONS, output_container: 'ts' }), 'captions'],
     ['captions of Smooth Streaming', request({ captions: CAPTIONS, output_container: 'silverlight' }), 'captions'],
-    ['captions of audio alone', request({ captions: CAPTIONS, videoProfiles: [] }), 'captions'],
+    ['captions of audio alone', request({ captions: CAPTIONS, videoProfiles: [], audio_output_path: 'a' }), 'captions'],
+    [
+      'audio_profiles of a template without audio',
+      request({ audioProfiles: [] }, { audio_profiles: '0' }),
+      'videoProfiles[0].audio_profiles',
+    ],
     ['thumbnails of single files', request({ thumbnails: true }), 'thumbnails'],
     ['the range of the source with h.264', request({ dynamic_range: 'source' }), 'dynamic_range'],
     [

@@ -104,7 +104,7 @@ test('hours of files, segments, copied video and audio are those of the outputs;
   const audio = await completed({
     videoProfiles: [],
     audioProfiles: [
-      { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '96', source_stream: '1', audio_output_path: 'a.m4a' },
+      { audio_codec: 'aac', audio_container: 'm4a', audio_channels: '2', audio_bitrate: '96', source_stream: '1' },
     ],
   })
   expect(await outputSeconds('audio aac')).toBeCloseTo(await secondsOf(audio.outputs[0]!.url!), 1)

@@ -134,8 +134,10 @@ test('in the whole sandbox, fonts can be read, and the text is drawn', async () 
   const engine = { ...fixtures.engine, sandbox }
   const text = srt(['00,000', '01,000', 'Text 字幕'])
   const inside = await tasks.save(await tasks.run(BURN, [text], { engine }), 'out/v0.mp4', 'inside.mp4')
-  expect(tasks.warnings).toEqual([])
+  const warned = tasks.warnings
   const outside = await tasks.save(await tasks.run(BURN, [text]), 'out/v0.mp4', 'outside.mp4')
+  // A machine may have no font with Han characters: what matters is that the sandbox has the fonts of the machine.
+  expect(warned).toEqual(tasks.warnings)
   expect(brightBox(await greyFrame(inside, 3), SIZE)).not.toBeNull()
   expect((await differingFrames(inside, outside, SIZE)).frames).toEqual([])
 })

@@ -40,7 +40,7 @@ test.each<[title: string, body: Record<string, unknown>, expected: string]>([
   ],
   [
     'a job without video',
-    drawn({ source_track: 1 }, { videoProfiles: [] }),
+    drawn({ source_track: 1 }, { videoProfiles: [], audio_output_path: 'a' }),
     'unsupported_combination burn_in_captions',
   ],
   [

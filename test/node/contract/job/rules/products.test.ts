@@ -5,9 +5,9 @@ import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
 import { expectAccepted, expectRefused, fieldsAndCodes, request } from '../../requestFixture.ts'
 
-const mp3 = { audio_codec: 'aac', audio_bitrate: 128, source_stream: 1 }
+const m4a = { audio_codec: 'aac', audio_container: 'm4a', audio_bitrate: 128, source_stream: 1 }
 const audioOnly = (changes: Record<string, unknown> = {}) =>
-  request({ videoProfiles: undefined, audioProfiles: [mp3], ...changes })
+  request({ videoProfiles: [], audioProfiles: [m4a], ...changes })
 
 test('a job that would make nothing is refused with what it can make', () => {
   for (const lists of [
@@ -21,6 +21,29 @@ test('a job that would make nothing is refused with what it can make', () => {
       /would make nothing; give videoProfiles or ladder, or .*source_stream, or stills, animated_preview or waveform$/,
     )
   }
+})
+
+test('a job without video says so: its profiles may be misspelt', () => {
+  const aac = { audio_codec: 'aac', audio_bitrate: 128, source_stream: 1 }
+  const { videoProfiles, ...rest } = request({ audioProfiles: [aac] }) as Record<string, unknown>
+  const refused = (changes: object) => expectRefused({ ...rest, ...changes })
+  expect(fieldsAndCodes(refused({}))).toEqual(['required videoProfiles'])
+  expect(fieldsAndCodes(refused({ videoProfiles: [] }))).toEqual(['required videoProfiles'])
+  const [misspelt, ...others] = refused({ videoProfile: videoProfiles })
+  expect(others).toEqual([])
+  expect(misspelt!.message).toContain('videoProfile is not a field: did you mean videoProfiles?')
+  for (const said of [
+    { audio_output_path: 'a' },
+    { audioProfiles: [{ ...aac, audio_container: 'm4a' }] },
+    { audioProfiles: [{ ...aac, audio_codec: 'mp3' }] },
+    { output_container: 'hls', bucket_output_path: 'out' },
+  ]) {
+    expectAccepted({ ...rest, videoProfiles: [], ...said })
+    expect(fieldsAndCodes(refused(said))).toEqual(['required videoProfiles'])
+  }
+  const stills = { stills: [{ count: 1 }] }
+  expectAccepted({ ...rest, ...stills })
+  expect(fieldsAndCodes(refused({ ...stills, videoprofile: videoProfiles }))).toEqual(['required videoProfiles'])
 })
 
 test('a list with a mistake is reported as the mistake', () => {
