@@ -1,5 +1,6 @@
 // In charge of: the markup within a cue of SubRip and WebVTT: bold, italic and underlined text, and character references.
 // Not in charge of: times and settings (srtReader.ts, webvttReader.ts).
+import { CaptionError } from './captionError.ts'
 import { PLAIN, tidyLines, type TextRun } from './captionCue.ts'
 
 /** Of WebVTT (W3C WebVTT, 6.4), with the numeric forms of HTML. */
@@ -14,8 +15,10 @@ const REFERENCES: Readonly<Record<string, string>> = {
   rlm: '\u200F',
 }
 
-/** A tag on one line. Longer ones do not exist. */
-const TAG = /<(\/?)([a-z][a-z0-9]*|\d[\d:.]*)?((?:\.[^\s<>.]*)*)(?:\s[^<>]{0,500})?>/giy
+/** A tag on one line: a name with classes, or a time. Longer ones do not exist. */
+const TAG = /<(\/?)(?:(\d[\d:.]*)|([a-z][a-z0-9]*)?(?:\.[^\s<>]*)?)(?:\s[^<>]{0,500})?>/giy
+/** Raw, with markup. What is shown has a lower limit (readCaptions.ts). */
+const MAX_MARKUP_CHARACTERS = 100_000
 /** `{b}`, `{\an8}`: SubRip files contain tags of other formats in braces. */
 const BRACED = /\{(?:\\[^{}\n]{0,200}|\/?[biu]|[yYcCfFsS]:[^{}\n]{0,100})\}/y
 
@@ -38,6 +41,8 @@ export interface Markup {
 
 /** `text`: the lines of a cue, separated by line feeds. */
 export function parseMarkup(text: string, { tags, hidden, braces, references }: MarkupRules): Markup {
+  if (text.length > MAX_MARKUP_CHARACTERS)
+    throw new CaptionError(`One of its captions has more than ${MAX_MARKUP_CHARACTERS} characters of text and markup.`)
   const lines: TextRun[][] = [[]]
   const braced: string[] = []
   const open = { b: 0, i: 0, u: 0 }
@@ -58,9 +63,8 @@ export function parseMarkup(text: string, { tags, hidden, braces, references }: 
     }
     if (sign === '<') {
       TAG.lastIndex = at
-      const [tag, closing, name] = TAG.exec(text) ?? []
-      const known =
-        name === undefined ? closing === '' || closing === '/' : tags.has(name.toLowerCase()) || /^\d/.test(name)
+      const [tag, closing, time, name] = TAG.exec(text) ?? []
+      const known = time !== undefined || name === undefined || tags.has(name.toLowerCase())
       if (tag !== undefined && known) {
         flush()
         const lower = (name ?? '').toLowerCase()

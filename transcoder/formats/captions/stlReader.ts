@@ -105,8 +105,8 @@ function readBlocks(bytes: Uint8Array): Block[] {
     if ((extension >= 0xf0 && extension !== 0xff) || block[15] === 1) continue
     const number = block[1]! | (block[2]! << 8)
     const filler = block.indexOf(0x8f, TEXT_FROM)
-    const text = [...block.subarray(TEXT_FROM, filler === -1 ? BLOCK_BYTES : filler)]
-    const whole: number[] = open !== null && open.number === number ? [...open.text, ...text] : text
+    const whole: number[] = open !== null && open.number === number ? open.text : []
+    whole.push(...block.subarray(TEXT_FROM, filler === -1 ? BLOCK_BYTES : filler))
     // The last of several blocks has the times of the subtitle.
     open = extension === 0xff ? null : { number, text: whole }
     if (open !== null && whole.length > MAX_TEXT_BYTES) throw new CaptionError(`Subtitle ${number} never ends.`)

@@ -1,5 +1,6 @@
 // In charge of: reading TTML and IMSC1 text profiles (W3C TTML2, TTML-IMSC1.2): timing, text, styles and regions.
 // Not in charge of: time expressions (ttmlTimes.ts), styles (ttmlStyles.ts), images, which have no text.
+import { MAX_CAPTION_CUES } from '#contract/limits.ts'
 import { SaxesParser, type SaxesAttributeNS } from 'saxes'
 import { tidyLines, type CaptionCue, type TextRun } from './captionCue.ts'
 import { CaptionError } from './captionError.ts'
@@ -11,6 +12,8 @@ import { isStyleName, placeOfRegion, StyleSheet, type TtmlElement, type TtmlStyl
 const MAX_DEPTH = 64
 /** Different times within one paragraph, such as of its words. */
 const MAX_TIMES = 500
+/** Text and line breaks, each counted at every time of its paragraph: of one file. */
+const MAX_SHOWN_PIECES = 2_000_000
 /** What has no end is shown this long; the outputs end earlier. */
 const ENDLESS_SECONDS = 100_000
 
@@ -70,6 +73,7 @@ class TtmlDocument {
   #region: string | undefined
   #pieces: Piece[] | null = null
   readonly #cues: CaptionCue[] = []
+  #shownPieces = 0
 
   open(name: string, isKnown: boolean, given: readonly SaxesAttributeNS[], line: number): void {
     this.#names.push(isKnown ? name : '')
@@ -181,8 +185,14 @@ class TtmlDocument {
     const region = this.#sheet.region(frame.region)
     const style = { ...region, ...frame.style }
     const place = placeOfRegion(region, style['textAlign'], this.#root)
-    if (region?.['display'] !== 'none')
-      for (const cue of cuesOf(this.#pieces, region ?? {})) this.#cues.push({ ...cue, place })
+    if (region?.['display'] !== 'none') {
+      const times = timesOf(this.#pieces)
+      this.#shownPieces += this.#pieces.length * times.length
+      if (this.#shownPieces > MAX_SHOWN_PIECES)
+        throw new CaptionError('Its paragraphs have too many parts that are shown at too many times.')
+      for (const cue of cuesOf(this.#pieces, times, region ?? {})) this.#cues.push({ ...cue, place })
+      if (this.#cues.length > MAX_CAPTION_CUES) throw new CaptionError(`It has more than ${MAX_CAPTION_CUES} captions.`)
+    }
     this.#pieces = null
   }
 
@@ -211,11 +221,16 @@ function elementOf(name: string, given: readonly SaxesAttributeNS[]): TtmlElemen
   return { name, styles, attributes }
 }
 
-/** One cue for each time at which another part of the paragraph is shown. */
-function cuesOf(pieces: readonly Piece[], region: TtmlStyle): Omit<CaptionCue, 'place'>[] {
+/** The times at which another part of a paragraph is shown, in order. */
+function timesOf(pieces: readonly Piece[]): number[] {
   const shown = pieces.filter(({ text, end, start }) => text !== null && text.trim() !== '' && end > start)
   const times = [...new Set(shown.flatMap(({ start, end }) => [start, end]))].toSorted((a, b) => a - b)
   if (times.length > MAX_TIMES) throw new CaptionError(`A paragraph has more than ${MAX_TIMES} different times.`)
+  return times
+}
+
+/** One cue for each of `times`. */
+function cuesOf(pieces: readonly Piece[], times: readonly number[], region: TtmlStyle): Omit<CaptionCue, 'place'>[] {
   return times.slice(0, -1).flatMap((start, at) => {
     const end = times[at + 1]!
     const active = pieces.filter((piece) => piece.start <= start && piece.end >= end)

@@ -23,13 +23,20 @@ export function isStyleName(name: string): boolean {
   return STYLES.has(name)
 }
 
+/** References of one style, and of styles to each other: more than any program writes. */
+const MOST_REFERENCES = 8
+const MOST_LEVELS = 8
+
 /** Styles by id, with those that they refer to. A style that refers to itself ends the chain. */
 export class StyleSheet {
   readonly #styles = new Map<string, { own: TtmlStyle; refers: string[] }>()
+  /** By id and level: each is resolved once, whatever refers to it. */
+  readonly #resolved = new Map<string, TtmlStyle>()
   readonly #regions = new Map<string, TtmlStyle>()
 
   addStyle(id: string, own: TtmlStyle, refers: string[]): void {
     this.#styles.set(id, { own, refers })
+    for (let level = 1; level <= MOST_LEVELS + 1; level += 1) this.#resolved.delete(`${level} ${id}`)
   }
 
   addRegion(id: string, style: TtmlStyle): void {
@@ -41,14 +48,19 @@ export class StyleSheet {
   }
 
   /** An element's own attributes come before those of the styles that it refers to (10.4.4.2). */
-  resolve(own: TtmlStyle, refers: readonly string[], depth = 0): TtmlStyle {
-    // 8 levels and 8 references are more than any program writes, and bound the work.
-    if (depth > 8) return own
-    const inherited = refers.slice(0, 8).map((id): TtmlStyle => {
-      const style = this.#styles.get(id)
-      return style === undefined ? {} : this.resolve(style.own, style.refers.slice(0, depth === 0 ? 8 : 2), depth + 1)
-    })
+  resolve(own: TtmlStyle, refers: readonly string[], level = 0): TtmlStyle {
+    if (level > MOST_LEVELS || refers.length === 0) return own
+    const inherited = refers.slice(0, MOST_REFERENCES).map((id) => this.#styleOf(id, level + 1))
     return Object.assign({}, ...inherited, own) as TtmlStyle
+  }
+
+  #styleOf(id: string, level: number): TtmlStyle {
+    const style = this.#styles.get(id)
+    if (style === undefined) return {}
+    const key = `${level} ${id}`
+    const resolved = this.#resolved.get(key) ?? this.resolve(style.own, style.refers, level)
+    this.#resolved.set(key, resolved)
+    return resolved
   }
 }
 

@@ -19,9 +19,10 @@ const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&',
 export function parseXml(text: string): XmlElement | null {
   const root: XmlElement = { name: '', children: [], text: '' }
   const open: XmlElement[] = [root]
-  // Comments, CDATA, declarations, tags, text: one alternative each, so that every character is read once.
+  // Comments, CDATA, declarations, tags, text: one alternative each, so that every character is read once. A name ends where
+  // attributes may begin: with two ways to divide a tag between them, one that never ends would take quadratic time.
   const token =
-    /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<(\/?)([^\s<>/!?]+)((?:[^<>"']|"[^"]*"|'[^']*')*)>|([^<]+)/gy
+    /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<(\/?)([^\s<>/!?]+)(?=[\s/>])((?:[^<>"']|"[^"]*"|'[^']*')*)>|([^<]+)/gy
   let at = 0
   for (let found = token.exec(text); found; found = token.exec(text)) {
     at = token.lastIndex

@@ -253,10 +253,13 @@ function valueOf(lines: readonly string[], tag: string): string | undefined {
   return lines.find((line) => line.startsWith(`${tag}:`))?.slice(tag.length + 1)
 }
 
-/** RFC 8216, 4.2. Quotes are removed: no attribute that is read here has two meanings with and without them. */
+/**
+ * RFC 8216, 4.2. Quotes are removed: no attribute that is read here has two meanings with and without them. A name begins
+ * behind a comma only, so that every character is read once.
+ */
 function readAttributes(text: string): Map<string, string> {
   const found = new Map<string, string>()
-  for (const [, name, quoted, plain] of text.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))(?:,|$)/g)) {
+  for (const [, name, quoted, plain] of text.matchAll(/(?<=^|,)[ \t]*([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))(?=,|$)/g)) {
     if (name !== undefined && !found.has(name)) found.set(name, quoted ?? plain ?? '')
   }
   return found

@@ -2,6 +2,11 @@
 import { expect, test } from 'vitest'
 import { childElements, escapeXml, parseXml, elementText } from '../../../../worker/storage/s3/s3Xml.ts'
 
+test('text that no tag ends is read once', () => {
+  for (const text of [`<${'a'.repeat(8_000_000)}`, `<a ${'b="c" '.repeat(1_000_000)}`, '<!--'.repeat(1_000_000)])
+    expect(parseXml(text)).toBeNull()
+})
+
 test('elements, attributes, namespaces, entities, CDATA and comments', () => {
   const root = parseXml(
     `<?xml version="1.0"?>\n<!-- <Key>no</Key> --><s3:List xmlns:s3='http://x/"y">'><Contents><Key>a &amp;&lt;&#x1F600;&#233;</Key></Contents><Contents a=">"><Key><![CDATA[<&amp;>]]></Key><Empty/></Contents></s3:List>\n`,

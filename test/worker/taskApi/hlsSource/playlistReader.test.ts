@@ -18,6 +18,15 @@ function refusal(whole: string): string {
   }
 }
 
+test('attribute lists without an equals sign, or without an end, are read once', () => {
+  const lines = Array.from(
+    { length: 400 },
+    (_, at) => `#EXT-X-MEDIA:${at % 2 === 0 ? 'A'.repeat(16_000) : 'A,'.repeat(8000)}`,
+  )
+  const whole = text(...lines, '#EXT-X-STREAM-INF:BANDWIDTH=1, CODECS="avc1,mp4a"', 'x')
+  expect(readPlaylist(whole)).toMatchObject({ kind: 'multivariant' })
+})
+
 describe('a media playlist', () => {
   test('has its segments in order with durations; unknown tags are ignored', () => {
     const found = media(
