@@ -156,7 +156,10 @@ describe('errors use the labels of the form', () => {
       /^Rendition 1 · Bitrate \(kbps\): Too low: enter at least [\d,]+ kbps for this resolution\.$/,
     ],
     [rendition({ video_bitrate_mode: 'fast' }), 'Rendition 1 · Rate control: Choose CBR, VBR or QVBR.'],
-    [{ videoProfiles: [], audioProfiles: [] }, 'Renditions: Add a rendition. For audio alone, choose a container or a directory of audio files.'],
+    [
+      { videoProfiles: [], audioProfiles: [] },
+      'Renditions: Add a rendition. For audio alone, choose a container or a directory of audio files.',
+    ],
     [{ loudness_lufs: -16, audio_volume: 50 }, /^Loudness \(LUFS\): .*“Loudness \(LUFS\)”.*“Volume \(%\)”/],
     [{ input: undefined }, 'Source: Choose a file.'],
   ] as const)('%j', ([change, sentence]) => {

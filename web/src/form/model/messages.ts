@@ -109,7 +109,8 @@ function numbers({ field, minimum, maximum }: Problem): string {
 function missing(field: string, uploading: boolean, provider: string): string {
   if (field === 'input' || /^inputs\[\d+\]\.input$/.test(field))
     return uploading ? 'Choose a file.' : `Enter an address, like ${exampleOf(provider) ?? 'https://…'}`
-  if (field === 'videoProfiles') return 'Add a rendition. For audio alone, choose a container or a directory of audio files.'
+  if (field === 'videoProfiles')
+    return 'Add a rendition. For audio alone, choose a container or a directory of audio files.'
   const info = infoAt(field)
   if (info?.kind === 'choice') return 'Choose a value.'
   return info?.kind === 'number' ? 'Enter a number.' : 'Fill in this field.'
