@@ -16,6 +16,7 @@ export const WARNING_CODES = [
   // Missing in the source, or left out of the outputs.
   'afd_left_out',
   'attachment_left_out',
+  'audio_is_data',
   'audio_left_out',
   'audio_silent_in_piece',
   'caption_track_left_out',

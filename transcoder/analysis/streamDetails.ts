@@ -10,6 +10,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { unnamedAudio } from '../formats/mpegts/elementaryKind.ts'
 import { readAc3Header } from '../formats/ac3.ts'
 import { hasSeveralAmrFrames } from '../formats/amr.ts'
+import { withoutDataAudio } from './dataInAudio.ts'
 import { readHdrMetadata } from './hdrMetadata.ts'
 import { captionChannels } from '../formats/cea/channelScan.ts'
 import { hasMultipleCaptionMessages, readUserData } from '../formats/video/userData.ts'
@@ -54,7 +55,7 @@ export async function readStreamDetails(
     audio.push({ ...stream, ...(await readAudioDetails(stream)) })
   }
   const video = media.video === null ? null : { ...media.video, ...(await readVideoDetails(media.video)) }
-  return { ...media, video, audio }
+  return withoutDataAudio(engine, url, { spec, media: { ...media, video, audio } }, dirs)
 
   async function readAudioDetails(stream: AudioStream): Promise<Partial<AudioStream>> {
     const isAmr = stream.codec.startsWith('amr_') && !engine.features.amrPackets

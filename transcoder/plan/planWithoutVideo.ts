@@ -144,7 +144,12 @@ function noVideo(spec: JobSpec, media: MediaInfo): TaskError {
     spec.audioDirectory === null
       ? 'leave out the video profiles, or give audio_output_path, and an audio profile with source_stream to have its audio as files'
       : 'give an audio profile its source_stream to have that audio as a file in audio_output_path'
-  return new TaskError('no_video', `The source has no video stream: it has ${has}${cover}; ${instead}.`, {
+  const empty = media.other.filter(({ type }) => type === 'video').map(({ codec }) => codec)
+  const declared =
+    empty.length === 0
+      ? 'no video stream'
+      : `no picture that can be decoded (it declares ${empty.length} video ${empty.length === 1 ? 'stream' : 'streams'}, ${empty.join(', ')})`
+  return new TaskError('no_video', `The source has ${declared}: it has ${has}${cover}; ${instead}.`, {
     field: 'input',
     details: { audio_streams: audio, other_streams: media.other.length },
   })

@@ -204,6 +204,11 @@ const damage: Row[] = [
     'audio that goes from 5.1 to 2.0 and back, with the times',
     'node/transcoder/pipeline/audioFormatChanges.test.ts',
   ),
+  shown(
+    'audio_is_data',
+    'Dolby E in PCM that no profile selects',
+    'node/transcoder/pipeline/sources/dataInAudio.test.ts',
+  ),
   shown('audio_gaps_filled', 'missing audio, with its times', DAMAGE),
   shown('decode_errors', 'damaged packets, with their count and times', DAMAGE),
   shown('frames_concealed', 'frames with missing parts, with their count and times', DAMAGE),

@@ -40,6 +40,12 @@ export function requireStreamCount(context: PlanContext): void {
     return
   }
   const found = media.audio.length
+  if (found > expected)
+    context.warn({
+      code: 'no_effect',
+      field,
+      message: `${field} ${expected} leaves nothing out: the source has ${found} audio streams, and source_stream selects among all of them.`,
+    })
   if (found >= expected) return
   throw new TaskError(
     'audio_stream_missing',

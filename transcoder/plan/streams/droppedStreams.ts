@@ -32,6 +32,7 @@ const byType: Record<string, DroppedKind> = {
   attachment: { code: 'attachment_left_out', name: 'an attachment', codec: true },
   'cover art': { code: 'cover_art_left_out', name: 'cover art', codec: true },
   video: { code: 'further_video_left_out', name: 'further video', codec: true },
+  'audio data': { code: 'audio_is_data', name: 'data instead of sound', codec: true },
   audio: { code: 'unreadable_audio_left_out', name: 'audio that cannot be read', codec: true },
 }
 const unknown: DroppedKind = { code: 'unknown_stream_left_out', name: 'of an unknown kind', codec: true }
