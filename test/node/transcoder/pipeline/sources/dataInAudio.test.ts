@@ -4,7 +4,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dataType } from '../../../../../transcoder/formats/dataBursts.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { audioSamples, dominantFrequency } from '../../../../support/media/audioSamples.ts'
@@ -85,26 +85,32 @@ const MONO = [
   '1:a',
 ]
 
-test.each([
+describe.each([
   ['pair.mov', [...STEREO, '-c:a', 'pcm_s24le'], 2, 1],
   ['tracks.mxf', [...MONO, '-c:a', 'pcm_s24le'], 3, 2],
   ['aes.ts', [...STEREO, '-c:a', 's302m', '-strict', '-2', '-ac', '2'], 2, 1],
-])('%s: refused by name, and the sound beside it is used', async (name, args, sound, data) => {
-  taskApi.source.bytes = await source(name, args)
-  const task = describeTask({ container: 'mp4' })
-  const [profile] = task.config.audioProfiles
-  taskApi.task = task
-  await runTask(runRequest(taskApi), fixture.context())
-  expect(taskApi.fails[0]?.error).toMatchObject({
-    code: 'audio_stream_undecodable',
-    message: expect.stringMatching(new RegExp(`is Dolby E in .*usable: source_stream ${sound} `)) as string,
+])('%s', (name, args, sound, data) => {
+  const transcode = async (stream: number): Promise<void> => {
+    taskApi.source.bytes = await source(name, args)
+    const task = describeTask({ container: 'mp4' })
+    task.config.audioProfiles[0]!.source_stream = `${stream}` as '1'
+    taskApi.task = task
+    await runTask(runRequest(taskApi), fixture.context())
+  }
+  test('data is refused by name', async () => {
+    await transcode(1)
+    expect(taskApi.fails[0]?.error).toMatchObject({
+      code: 'audio_stream_undecodable',
+      message: expect.stringMatching(new RegExp(`is Dolby E in .*usable: source_stream ${sound} `)) as string,
+    })
   })
-  taskApi.fails.length = 0
-  profile!.source_stream = `${sound}` as '1'
-  await runTask(runRequest(taskApi, 2), fixture.context())
-  const codes = taskApi.finished?.warnings.map(({ code }) => code)
-  expect(codes?.filter((code) => code === 'audio_is_data')).toHaveLength(data)
-  const [bytes] = taskApi.objects().values()
-  await writeFile(path('out.mp4'), bytes!)
-  expect(Math.round(dominantFrequency(await audioSamples(path('out.mp4'))) / 10) * 10).toBe(440)
+  test('the sound beside it is used', async () => {
+    await transcode(sound)
+    expect(taskApi.fails).toEqual([])
+    const codes = taskApi.finished?.warnings.map(({ code }) => code)
+    expect(codes?.filter((code) => code === 'audio_is_data')).toHaveLength(data)
+    const [bytes] = taskApi.objects().values()
+    await writeFile(path('out.mp4'), bytes!)
+    expect(Math.round(dominantFrequency(await audioSamples(path('out.mp4'))) / 10) * 10).toBe(440)
+  })
 })
