@@ -55,6 +55,7 @@ export const WARNING_CODES = [
   'access_units_late',
   'alpha_not_kept',
   'bars_added',
+  'blanking_removed',
   'colors_not_converted',
   'deinterlaced',
   'detelecined',

@@ -204,6 +204,7 @@ const reading = {
         sar: rational,
         rotation: z.literal([0, 90, 180, 270]),
         mirrored: z.boolean(),
+        blankingLines: z.optional(count),
         pixelFormat: word,
       }),
     ),

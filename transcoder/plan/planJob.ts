@@ -306,7 +306,13 @@ function withoutCopiedLosses(spec: JobSpec, media: MediaInfo): MediaInfo {
 }
 
 export function warnSource(context: PlanContext, picture: SourceVideo): void {
-  const { conversion, primaries, transfer } = picture
+  const { conversion, primaries, transfer, width, height, coded } = picture
+  const blankingLines = coded?.blankingLines
+  if (blankingLines !== undefined)
+    context.warn({
+      code: 'blanking_removed',
+      message: `The source’s frames of ${width}x${height + blankingLines} begin with ${blankingLines} lines of the vertical blanking (time code, test signals, teletext), which are left out: its picture is ${width}x${height}.`,
+    })
   if (conversion === 'none') return
   if (!context.features.zscale) {
     context.warn({

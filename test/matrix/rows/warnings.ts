@@ -233,6 +233,7 @@ const video: Row[] = [
     { ...SILENT, video_codec: 'mpeg2', videoProfiles: [{ width: 180, height: 144, video_bitrate: 1000 }] },
     { source: 'scope' },
   ),
+  shown('blanking_removed', '608 or 512 lines', 'node/transcoder/encoding/video/blanking.test.ts'),
   planned('colors_not_converted', 'HDR, and an ffmpeg without zscale', SILENT, { source: 'hdr', without: 'zscale' }),
   planned(
     'deinterlaced',

@@ -25,7 +25,7 @@ export function steadyFrameInput({ coded }: Frames): string[] {
 export function steadyFilters(picture: Frames): string[] {
   const { coded } = picture
   if (coded === undefined) return []
-  const { width, height, pixelFormat } = coded
+  const { width, height, pixelFormat, blankingLines = 0 } = coded
   const shape = ((width * toNumber(coded.sar)) / height).toFixed(6)
   // Even, so that the bars end with a chroma sample; lines in steps of 4, so that they end with one of each field. A
   // shape that differs by 1 % is stretched: the bars would be thin lines.
@@ -41,6 +41,8 @@ export function steadyFilters(picture: Frames): string[] {
     // No filter writes palettes.
     `format=${pixelFormat === 'pal8' ? 'bgra' : pixelFormat}`,
     `pad=${width}:${height}:trunc((ow-iw)/4)*2:trunc((oh-ih)/8)*4:eval=frame`,
+    // An even number of lines: fields stay what they are.
+    ...(blankingLines === 0 ? [] : [`crop=w=${width}:h=${height - blankingLines}:x=0:y=${blankingLines}`]),
     ...uprightFilters(coded),
   ]
 }

@@ -32,7 +32,8 @@ export function copiedVideo(
 ): VideoPlan {
   const codec = videoCodecOfSource(video.codec)
   if (codec === null) throw new TaskError('internal', `Video of the codec ${video.codec} cannot be copied.`)
-  const { width, height } = video
+  const { width } = video
+  const height = video.height + (video.blanking?.lines ?? 0)
   const seconds = Math.max(0.001, (part.endSeconds ?? survey.endSeconds) - part.startSeconds)
   const bytes = part.frames.reduce((sum, frame) => sum + survey.sizes[frame]!, 0)
   const maxKbps = Math.max(1, highestKbps(survey, part.frames))

@@ -1,6 +1,7 @@
 // In charge of: reading ffprobe's JSON as a MediaInfo. Any of its fields may be missing or invalid.
 // Not in charge of: running ffprobe (transcoder/analysis/probe.ts).
 import type { AudioStream, MediaInfo, OtherStream, StreamDisposition, VideoStream } from './mediaInfo.ts'
+import { pictureLines } from './blanking.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { chooseVideo, isOnePicture, isUnreadable } from './streamChoice.ts'
 import { distance, ratio, toNumber } from '../../formats/rational.ts'
@@ -93,7 +94,7 @@ export function parseFfprobe(
       ? { durationSeconds: positive(document.format?.duration), startSeconds: number(document.format?.start_time) }
       : extent(streams)),
     sizeBytes: positive(document.format?.size),
-    video: main === undefined ? null : readVideo(main),
+    video: main === undefined ? null : readVideo(main, formats),
     audio: decodableAudio.map((stream) => readAudio(stream, allAudio.indexOf(stream) + 1)),
     program:
       program?.program_num === undefined
@@ -148,25 +149,28 @@ function hasSize(stream: ProbeStream): boolean {
   return (stream.width ?? 0) > 0 && (stream.height ?? 0) > 0
 }
 
-function readVideo(stream: ProbeStream): VideoStream {
+function readVideo(stream: ProbeStream, formats: readonly string[]): VideoStream {
   const average = plausibleRate(rational(stream.avg_frame_rate, '/'))
   const nominal = rational(stream.r_frame_rate, '/')
-  const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
-  return {
-    index: stream.index ?? 0,
-    id: identifier(stream),
+  const coded = {
     codec: stream.codec_name ?? 'unknown',
     width: stream.width ?? 0,
     height: stream.height ?? 0,
     sar: rational(stream.sample_aspect_ratio, ':') ?? ratio(1, 1),
-    rotation: rotation(stream),
-    ...(isMirrored(stream) ? { mirrored: true } : {}),
     ...frameRate(average, nominal),
-    commonFrameRate: null,
-    fieldOrder,
-    scan: null,
+    fieldOrder: fieldOrders.find((order) => order === stream.field_order) ?? 'unknown',
     // ffprobe's decoders of VP8 and VP9 do not know the second video that holds the transparency.
     pixelFormat: stream.tags?.['alpha_mode'] === '1' ? 'yuva420p' : (stream.pix_fmt ?? 'unknown'),
+  }
+  return {
+    index: stream.index ?? 0,
+    id: identifier(stream),
+    ...coded,
+    ...pictureLines(coded, formats),
+    rotation: rotation(stream),
+    ...(isMirrored(stream) ? { mirrored: true } : {}),
+    commonFrameRate: null,
+    scan: null,
     colorRange: nonEmpty(stream.color_range),
     colorSpace: nonEmpty(stream.color_space),
     colorTransfer: nonEmpty(stream.color_transfer),

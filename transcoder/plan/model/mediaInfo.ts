@@ -36,9 +36,11 @@ export interface VideoStream {
   /** The container's own number of the stream, the PID in a transport stream; null where it has none. */
   id: number | null
   codec: string
-  /** Coded size in pixels, before rotation. */
+  /** Size of the picture in pixels, before rotation. */
   width: number
   height: number
+  /** Lines of the vertical blanking above the picture in the coded frames, and the sample aspect that these state; missing = none. */
+  blanking?: { lines: number; sar: Rational }
   /** Sample aspect ratio; 1:1 where unknown. */
   sar: Rational
   /** Degrees clockwise by which the frame must be rotated to stand upright: 0, 90, 180 or 270. */

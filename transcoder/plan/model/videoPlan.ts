@@ -31,6 +31,8 @@ export interface ColorTags {
 
 export interface CodedFrames extends Pick<VideoStream, 'width' | 'height' | 'sar' | 'rotation' | 'pixelFormat'> {
   mirrored: boolean
+  /** Lines above the picture that are not part of it; missing = none. */
+  blankingLines?: number | undefined
 }
 
 /** How decoded frames are read: by the source's tags, or by what its size suggests where it has none. */
@@ -46,7 +48,7 @@ export interface SourceVideo {
   coded?: CodedFrames | undefined
   /** RGB pixels. They are converted to planar RGB, which every scaler accepts. */
   rgb: boolean
-  /** Upright size in pixels. */
+  /** Upright size in pixels, without blanking. */
   width: number
   height: number
   /**

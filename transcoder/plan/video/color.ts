@@ -28,8 +28,8 @@ const BT709: ColorTags = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709
 const PAL: ColorTags = { matrix: 'bt470bg', primaries: 'bt470bg', transfer: 'smpte170m' }
 const NTSC: ColorTags = { matrix: 'smpte170m', primaries: 'smpte170m', transfer: 'smpte170m' }
 
-const palLines = new Set([288, 576, 608])
-const ntscLines = new Set([240, 480, 486, 512])
+const palLines = new Set([288, 576])
+const ntscLines = new Set([240, 480, 486])
 const palRates = [12.5, 25, 50]
 
 const RGB = /^(gbr|rgb|bgr|argb|abgr|0rgb|0bgr|x2rgb|x2bgr|pal8)/
@@ -81,8 +81,11 @@ export function readSourceVideo(
   }
 }
 
-export function codedFrames({ width, height, sar, rotation, mirrored = false, pixelFormat }: VideoStream): CodedFrames {
-  return { width, height, sar, rotation, mirrored, pixelFormat }
+export function codedFrames(video: VideoStream): CodedFrames {
+  const { width, height, sar, rotation, mirrored = false, pixelFormat, blanking } = video
+  const frame = { width, rotation, mirrored, pixelFormat }
+  if (blanking === undefined) return { ...frame, height, sar }
+  return { ...frame, height: height + blanking.lines, sar: blanking.sar, blankingLines: blanking.lines }
 }
 
 /**
