@@ -64,7 +64,7 @@ const video = z.object({
   logo: z.nullable(z.object({ width: count, height: count, x: z.number(), y: z.number(), opacity: amount })),
   bitmaps: z.optional(z.nullable(rectangle)),
   captions: z.boolean(),
-  embedded: z.optional(z.enum(['caption files', 'pieces'])),
+  embedded: z.optional(z.enum(['caption files', 'pieces', 'source'])),
   copied: z.optional(
     z.nullable(
       z.object({

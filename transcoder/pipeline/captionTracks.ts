@@ -6,7 +6,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { CaptionCue } from '../formats/captions/captionCue.ts'
 import { flattenCues } from '../formats/captions/flattenCues.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
-import { captionFrames, type CaptionFields } from '../formats/cea/captionFrames.ts'
+import { captionFrames, type SentCaptions } from '../formats/cea/captionFrames.ts'
 import { carrierFrame } from '../formats/video/captionCarrier.ts'
 import { tx3gFile } from '../formats/mp4/tx3gFile.ts'
 import { tx3gTracks } from '../plan/argv/captionInputs.ts'
@@ -45,28 +45,28 @@ export async function writeCaptionInputs(
 /** Frames that are written at once. */
 const FRAMES = 1000
 
-/** What encoded frames carry: caption files, or the captions of joined pieces, which are read only if they are needed. */
+/** What encoded frames carry: caption files, or the captions of the source, which are read only if they are needed. */
 interface Carried {
   spec: JobSpec
   files: readonly CaptionFile[]
-  ofPieces: (() => Promise<CaptionFields>) | null
+  ofSource: (() => Promise<SentCaptions>) | null
 }
 
 /** Writes the videos that carry captions into the frames of encoded ones (argv/captionCarriers.ts). Returns their paths. */
 export async function writeCaptionCarriers(
   plan: Plan,
-  { spec, files, ofPieces }: Carried,
+  { spec, files, ofSource }: Carried,
   workspace: Pick<Workspace, 'root'>,
 ): Promise<string[]> {
   const paths: string[] = []
   const videos = encodedVideo(plan)
-  const isOfPieces = videos.some(({ embedded }) => embedded === 'pieces')
-  const pieces = isOfPieces && ofPieces !== null ? await ofPieces() : null
+  const isOfSource = videos.some(({ embedded }) => embedded === 'pieces' || embedded === 'source')
+  const found = isOfSource && ofSource !== null ? await ofSource() : null
   for (const [index, rate] of carrierRates(videos).entries()) {
-    const fields = pieces ?? embedCaptions(spec, files, { cut: plan.cut, duration: plan.durationSeconds }).fields
+    const sent = found ?? embedCaptions(spec, files, { cut: plan.cut, duration: plan.durationSeconds })
     const path = join(workspace.root, `carrier_${index}.m2v`)
     const range = chunkRange(plan, rate, runOutFrames(plan, rate)) ?? undefined
-    await writeFile(path, batches(captionFrames(fields, rate, range)))
+    await writeFile(path, batches(captionFrames(sent, rate, range)))
     paths.push(path)
   }
   return paths

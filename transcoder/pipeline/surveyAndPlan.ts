@@ -184,7 +184,7 @@ export function sampleOptions({ attempt, spec, media, captionFiles }: OpenTask):
   return {
     locate: (sample) => withChunkSeek(loopback, sample, { spec, media }, controller.signal),
     // Their bytes are a part of the bitrate.
-    carriers: (sample) => writeCaptionCarriers(sample, { spec, files: captionFiles, ofPieces: null }, workspace),
+    carriers: (sample) => writeCaptionCarriers(sample, { spec, files: captionFiles, ofSource: null }, workspace),
     cwd: workspace.cwd,
     signal: controller.signal,
     threads: settings.threads,

@@ -35,6 +35,7 @@ import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { requireDiskSpace } from '../workspace.ts'
 import { shareReading } from './division/sharedReading.ts'
 import { writeBurnInFiles } from './burnIn/drawnCaptions.ts'
+import { readSourceCaptions } from './frameCaptions.ts'
 import { writeCaptionCarriers, writeCaptionInputs } from './captionTracks.ts'
 import { AudioFormatChange, encode, type EncodedFile } from './encode.ts'
 import type { Late } from './multiplexOutput.ts'
@@ -164,7 +165,10 @@ async function transcodeOnce(
           {
             spec,
             files: captionFiles,
-            ofPieces: joined === null ? null : () => joined.frameCaptions(plan),
+            ofSource: async () =>
+              joined === null
+                ? readSourceCaptions(attempt, spec, plan, { loopback, media, sizeBytes, seekable })
+                : { fields: await joined.frameCaptions(plan) },
           },
           workspace,
         ),

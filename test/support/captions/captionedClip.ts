@@ -73,8 +73,8 @@ function ccData([first, second]: Pairs[number], count: number, frame: number): n
 }
 
 /** user_data_registered_itu_t_t35 (ATSC A/53 part 4, 6.2). */
-function message(pair: Pairs[number], count: number, frame: number): number[] {
-  const data = [0xb5, 0x00, 0x31, ...Buffer.from('GA94'), 3, 0xc0 | count, 0xff, ...ccData(pair, count, frame), 0xff]
+function message(triplets: readonly number[]): number[] {
+  const data = [0xb5, 0x00, 0x31, ...Buffer.from('GA94'), 3, 0xc0 | (triplets.length / 3), 0xff, ...triplets, 0xff]
   return [...START_CODE, 6, 4, data.length, ...data, 0x80]
 }
 
@@ -89,14 +89,18 @@ export function insertCaptions(bytes: Buffer, text: string, secondsShown: number
 /** The same with one pair for each frame, among so many triplets. */
 export function insertPairs(bytes: Buffer, sent: Pairs, triplets = 1): Buffer {
   const queue = [...sent]
+  return insertFrames(bytes, (frame) => ccData(queue.shift() ?? [0, 0], triplets, frame))
+}
+
+/** The same with the triplets of each frame. */
+export function insertFrames(bytes: Buffer, tripletsOf: (frame: number) => readonly number[]): Buffer {
   const parts: Uint8Array[] = []
   let from = 0
   let frame = 0
   for (let at = bytes.indexOf('000001', 0, 'hex'); at >= 0; at = bytes.indexOf('000001', at + 3, 'hex')) {
     const type = bytes[at + 3]! & 0x1f
     if (type !== 1 && type !== 5) continue
-    const pair = queue.shift() ?? [0, 0]
-    parts.push(bytes.subarray(from, at), Uint8Array.from(message(pair, triplets, frame)))
+    parts.push(bytes.subarray(from, at), Uint8Array.from(message(tripletsOf(frame))))
     frame += 1
     from = at
   }

@@ -1,14 +1,22 @@
-// In charge of: the cc_data of each frame of an output (CTA-708-E, 4.3): the byte pairs of both fields at any frame rate.
+// In charge of: the cc_data of each frame of an output (CTA-708-E, 4.3): the byte pairs of both fields, and
+// packets of CEA-708, at any frame rate.
 // Not in charge of: which pairs are sent (schedule608.ts), getting them into frames (captionCarrier.ts).
 import { toNumber, type Rational } from '../rational.ts'
 import { withParity } from './codes608.ts'
 import { PAIRS_PER_SECOND, type SentPair } from './schedule608.ts'
+import type { SentService } from './sentPackets.ts'
 
 /** By field. */
 export type CaptionFields = readonly [Iterable<SentPair>, Iterable<SentPair>]
 
 /** Triplets in a second of CEA-608 and CEA-708 together: 9600 bits per second. The count of a frame has 5 bits. */
 const [TRIPLETS_PER_SECOND, MOST_TRIPLETS] = [600, 31]
+
+/** What is sent in the frames of an output. */
+export interface SentCaptions {
+  fields: CaptionFields
+  services?: Iterable<SentService>
+}
 
 /** By number; `end` is the first after them, null = all that follow. */
 interface Frames {
@@ -18,14 +26,14 @@ interface Frames {
 
 /** Of these frames, no more than the first one after the last pair, which has none; that one alone if they are behind it. */
 export function* captionFrames(
-  fields: CaptionFields,
+  sent: SentCaptions,
   rate: Rational,
   { first, end }: Frames = { first: 0, end: null },
 ): Generator<Uint8Array> {
   let number = 0
   let last: Uint8Array | null = null
   // From the first frame of the output: which pair is in a frame follows from all frames before it.
-  for (const frame of allFrames(fields, rate)) {
+  for (const frame of allFrames(sent, rate)) {
     if (end !== null && number >= end) return
     if (number >= first) yield frame
     number += 1
@@ -34,10 +42,11 @@ export function* captionFrames(
   if (number <= first && last !== null) yield last
 }
 
-function* allFrames(fields: CaptionFields, rate: Rational): Generator<Uint8Array> {
+function* allFrames({ fields, services = [] }: SentCaptions, rate: Rational): Generator<Uint8Array> {
   const framesPerSecond = toNumber(rate)
   const count = Math.min(MOST_TRIPLETS, Math.round(TRIPLETS_PER_SECOND / framesPerSecond))
   const readers = fields.map((pairs) => new PairReader(pairs))
+  const packets = new Lookahead(services)
   for (let frame = 0; ; frame += 1) {
     const triplets: number[] = []
     const slots = [0, 1].map((field) => slotsOf(frame, field, framesPerSecond))
@@ -49,11 +58,12 @@ function* allFrames(fields: CaptionFields, rate: Rational): Generator<Uint8Array
         const pair = readers[field]!.at(from + index)
         triplets.push(0xfc | field, withParity(pair >> 8), withParity(pair & 0xff))
       }
+    const isEmpty = triplets.every((byte, at) => at % 3 === 0 || (byte & 0x7f) === 0)
+    const hasServices = addServices(triplets, count, packets, (frame + EARLY) / framesPerSecond)
     // cc_valid 0.
     while (triplets.length < 3 * count) triplets.push(0xfa, 0, 0)
     yield Uint8Array.from(triplets)
-    if (readers.every(({ isAtEnd }) => isAtEnd) && triplets.every((byte, at) => at % 3 === 0 || (byte & 0x7f) === 0))
-      return
+    if (isEmpty && !hasServices && readers.every(({ isAtEnd }) => isAtEnd) && packets.next === undefined) return
   }
 }
 
@@ -66,29 +76,53 @@ function slotsOf(frame: number, field: number, framesPerSecond: number): [from: 
   return [before(frame), before(frame + 1)]
 }
 
+/** A frame has what is complete up to half a frame after its time. */
+const EARLY = 0.5
+
+/** cc_valid with cc_type 3, the start of a packet, and with 2. */
+const [PACKET_START, PACKET_DATA] = [0xff, 0xfe]
+
+function addServices(triplets: number[], count: number, packets: Lookahead<SentService>, until: number): boolean {
+  const before = triplets.length
+  for (let { next } = packets; next !== undefined && next.time <= until; { next } = packets) {
+    if (triplets.length >= 3 * count) break
+    triplets.push(next.isStart ? PACKET_START : PACKET_DATA, next.pair >> 8, next.pair & 0xff)
+    packets.advance()
+  }
+  return triplets.length > before
+}
+
+class Lookahead<T> {
+  readonly #items: Iterator<T>
+  next: T | undefined
+
+  constructor(items: Iterable<T>) {
+    this.#items = items[Symbol.iterator]()
+    this.advance()
+  }
+
+  advance(): void {
+    const { done = false, value } = this.#items.next() as IteratorResult<T, undefined>
+    this.next = done ? undefined : value
+  }
+}
+
 class PairReader {
-  readonly #pairs: Iterator<SentPair>
-  #next: SentPair | undefined
+  readonly #pairs: Lookahead<SentPair>
 
   constructor(pairs: Iterable<SentPair>) {
-    this.#pairs = pairs[Symbol.iterator]()
-    this.#advance()
+    this.#pairs = new Lookahead(pairs)
   }
 
   get isAtEnd(): boolean {
-    return this.#next === undefined
+    return this.#pairs.next === undefined
   }
 
   /** Slots are asked for in order. */
   at(slot: number): number {
-    const next = this.#next
+    const { next } = this.#pairs
     if (next === undefined || next.slot > slot) return 0
-    this.#advance()
+    this.#pairs.advance()
     return next.pair
-  }
-
-  #advance(): void {
-    const { done = false, value } = this.#pairs.next() as IteratorResult<SentPair, undefined>
-    this.#next = done ? undefined : value
   }
 }

@@ -83,7 +83,9 @@ function regroupsCaptions(spec: JobSpec, plan: Plan, video: VideoStream): boolea
   const rate = toNumber(sourceRate(spec, video).value)
   return encodedVideo(plan).some(
     ({ captions, embedded, frameRate }) =>
-      captions && embedded === undefined && !isWhole(toNumber(frameRate) / rate, video.variableFrameRate),
+      captions &&
+      (embedded === 'source' ||
+        (embedded === undefined && !isWhole(toNumber(frameRate) / rate, video.variableFrameRate))),
   )
 }
 

@@ -131,13 +131,14 @@ export interface VideoPlan extends Geometry {
   logo: LogoPlan | null
   /** Where the images of `burnIn` are drawn, even; null or missing = nowhere. */
   bitmaps?: Rectangle | null | undefined
-  /** CEA-608/708 in the video is carried over; false = removed, because this frame rate would garble it. */
+  /** CEA-608/708 is in the video; false = removed. */
   captions: boolean
   /**
    * The frames get their captions from a video that is made for them: from caption files, in place of those of the
-   * source, or from the frames of the pieces that are joined. Missing = none.
+   * source, from the frames of the pieces that are joined, or from those of the source, which are at other times than the
+   * output's. Missing = none.
    */
-  embedded?: 'caption files' | 'pieces' | undefined
+  embedded?: 'caption files' | 'pieces' | 'source' | undefined
   /** The source's video as it is; null or missing = it is encoded. The values above then describe the source. */
   copied?: CopiedVideo | null | undefined
 }

@@ -1,7 +1,7 @@
 // In charge of: whether captions inside the source's video are carried into an output's video, and the warnings about
 // it.
 // Not in charge of: finding them (transcoder/formats/cea), the encoders' flags (encoderArgs.ts).
-import { videoEncodings } from '../codecs.ts'
+import { videoCodecOfSource, videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 import { asksToEmbed, embedsCaptions } from './embeddedCaptions.ts'
@@ -9,10 +9,7 @@ import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { sameRatio } from '../../formats/rational.ts'
 
-/**
- * CEA-608 sends byte pairs at one of these frame rates. At any other new rate pairs would be dropped or doubled
- * (measured).
- */
+/** At these rates each frame has a fixed number of byte pairs, and ffmpeg 7 moves them to the frames of a new rate. */
 const captionRates: readonly Rational[] = [
   { num: 30000, den: 1001 },
   { num: 60000, den: 1001 },
@@ -46,19 +43,20 @@ export function planFrameCaptions(
       field: 'captions',
       message: `The caption files are not written into the video: the ${context.spec.videoCodec} encoder of this version of ffmpeg cannot carry captions.`,
     })
-  const captions = planCaptions(context, video, rate)
-  return captions && isJoined(context) ? { captions, embedded: 'pieces' } : { captions }
+  return planCaptions(context, video, rate)
 }
 
 function isJoined({ media }: Pick<PlanContext, 'media'>): boolean {
   return media.formats.includes('joined')
 }
 
-/** True = carried over; false = removed, which also needs a flag: encoders carry captions by default. */
-function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange): boolean {
+type InFrames = Pick<VideoPlan, 'captions' | 'embedded'>
+
+/** `captions` false = removed, which also needs a flag: encoders carry captions by default. */
+function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange): InFrames {
   const { spec } = context
   // 2.1 closed_captions: false = none in the output.
-  if (spec.closedCaptions === false) return false
+  if (spec.closedCaptions === false) return { captions: false }
   if (spec.closedCaptions === true && !video.closedCaptions)
     context.warn({
       code: 'captions_not_found',
@@ -66,8 +64,9 @@ function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange
       message:
         'No closed captions were seen in the beginning of the source; any that begin later are kept if possible.',
     })
-  const reason = captionObstacle(context, video, rate)
-  if (reason === null) {
+  const obstacle = captionObstacle(context, video)
+  const change = obstacle === null && !isJoined(context) ? cadenceChange(context, video, rate) : null
+  if (obstacle === null && change === null) {
     const services = video.captionChannels.filter(isService)
     if (isJoined(context) && services.length > 0)
       context.warn({
@@ -75,16 +74,20 @@ function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange
         field: 'closed_captions',
         message: `The source’s CEA-708 captions (${services.join(', ')}) are left out: of several inputs, only CEA-608 is kept in the video.`,
       })
-    return true
+    return isJoined(context) ? { captions: true, embedded: 'pieces' } : { captions: true }
   }
+  const isReadable = video.closedCaptions && videoCodecOfSource(video.codec) !== null
+  // The source is read once more for it.
+  if (change !== null && isReadable && spec.closedCaptions === true) return { captions: true, embedded: 'source' }
+  const advice = change !== null && isReadable ? '; closed_captions: true sends them again in the new frames' : ''
   // Removed in any case, because only the beginning was inspected. The warning is given only if captions were found.
   if (video.closedCaptions)
     context.warn({
       code: 'captions_removed',
       field: 'closed_captions',
-      message: `The source’s closed captions${describeChannels(video)} are left out: ${reason}.`,
+      message: `The source’s closed captions${describeChannels(video)} are left out: ${obstacle ?? change}${advice}.`,
     })
-  return false
+  return { captions: false }
 }
 
 function describeChannels(video: VideoStream): string {
@@ -95,19 +98,23 @@ function isService(channel: string): boolean {
   return channel.startsWith('SERVICE')
 }
 
-function captionObstacle(context: PlanContext, video: VideoStream, rate: RateChange): string | null {
+function captionObstacle(context: PlanContext, video: VideoStream): string | null {
   const { spec, features } = context
   const { captionsNeed } = videoEncodings[spec.videoCodec]
   const isAble = captionsNeed === null || features[captionsNeed]
   if (isJoined(context)) return joinedObstacle(context, video, isAble)
+  return isAble ? null : `this ${spec.videoCodec} encoder cannot carry them`
+}
+
+/** Why ffmpeg would not carry the captions from the source's frames to those of the output; null = it does. */
+function cadenceChange({ features }: PlanContext, video: VideoStream, rate: RateChange): string | null {
   if (rate.rebuilt) return 'the output’s frames are assembled from the source’s fields'
   const sameCadence = sameRatio(rate.from, rate.to) && !video.variableFrameRate
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))
   if (!sameCadence && !(features.captionsAcrossRates && broadcast))
     return 'the frame rate changes, which would garble them'
-  if (video.severalCaptionMessages && !features.severalCaptionMessages)
-    return 'this version of ffmpeg reads only some of them'
-  return isAble ? null : `this ${spec.videoCodec} encoder cannot carry them`
+  const isWhole = !video.severalCaptionMessages || features.severalCaptionMessages
+  return isWhole ? null : 'this version of ffmpeg reads only some of them'
 }
 
 /** Byte pairs of the pieces are read and sent anew (pipeline/join/pieceCaptions.ts), at any frame rate. */

@@ -38,7 +38,7 @@ describe.each(clips)('%s', (name) => {
     ),
   )('in %s %s the text is the same', async ([videoCodec, container], context) => {
     const clip = name === clips[0] ? await smallCaptionsTest(context) : sharedClip(context, name)
-    const spec = jobSpec({ videoCodec, container, closedCaptions: true, video, audio: [] })
+    const spec = jobSpec({ videoCodec, container, video, audio: [] })
     const { outputs, plan } = await encode(spec, clip)
     const said = plan.warnings.filter((warning) => warning.code.startsWith('captions'))
     // This clip has one message per field: an old decoder reads only one of them, and half of the captions would be
@@ -100,7 +100,7 @@ describe('removed', () => {
     expect((await carriedCaptionChannels(outputs[0], 'h264')).pictures).toBe(0)
     const said = plan.warnings.find((warning) => warning.code === 'captions_removed')
     expect(said?.message).toBe(
-      'The source’s closed captions (CC1, CC3) are left out: the frame rate changes, which would garble them.',
+      'The source’s closed captions (CC1, CC3) are left out: the frame rate changes, which would garble them; closed_captions: true sends them again in the new frames.',
     )
   })
 

@@ -440,7 +440,9 @@ describe('what the source is', () => {
   test.each([
     [true, true, '1x', true, []],
     [true, false, '1x', true, ['captions_not_found']],
-    [true, true, '1/2x', false, ['captions_removed']],
+    // The source is read once more for them.
+    [true, true, '1/2x', true, []],
+    [null, true, '1/2x', false, ['captions_removed']],
     [false, true, '1x', false, []],
     [false, true, '1/2x', false, []],
     [null, false, '1/2x', false, []],

@@ -55,20 +55,20 @@ describe.each(SYSTEMS)('$lines lines', (system) => {
     const spec = jobSpec({ video: [videoProfile({ audioProfiles: [], bitrateKbps: 8000, width: 0, height: 0 })] })
     const { outputs, plan } = await encodeJob(spec, clip, path(''))
     expect(plan.warnings.map(({ code }) => code)).toEqual(['blanking_removed'])
-    expect(await probeStream(outputs[0]!, 'video')).toMatchObject({
+    expect(await probeStream(outputs[0], 'video')).toMatchObject({
       width: 720,
       height: lines,
       sample_aspect_ratio: sar,
       display_aspect_ratio: '4:3',
     })
-    const gray = (await decodeRaw(outputs[0]!, 'gray', ['-frames:v', '1'])).subarray(0, 720 * lines)
+    const gray = (await decodeRaw(outputs[0], 'gray', ['-frames:v', '1'])).subarray(0, 720 * lines)
     const [left, right] = [column(gray, 720, 10), column(gray, 720, 650)]
     expect(Math.max(...left)).toBeLessThan(40)
     const bright = right.flatMap((luma, y) => (luma > 128 ? [y] : []))
     expect(bright).toEqual([RULER, RULER + 1, RULER + 2, RULER + 3])
-    expect((await decodeFrames(outputs[0]!)).every((frame) => frame.interlaced_frame === 1)).toBe(true)
+    expect((await decodeFrames(outputs[0])).every((frame) => frame.interlaced_frame === 1)).toBe(true)
     expect(plan.outputs[0]?.video?.scan).toBe(order === 'top' ? 'tff' : 'bff')
-    const places = await barPositions(outputs[0]!)
+    const places = await barPositions(outputs[0])
     const steps = places.slice(1).map((place, index) => place - places[index]!)
     expect(Math.min(...steps)).toBeGreaterThan(0)
   })

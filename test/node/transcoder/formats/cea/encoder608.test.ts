@@ -21,7 +21,7 @@ function decode(captions: readonly TimedCaption[], rate = RATE) {
   const schedules = [0, 1].map((field) => scheduleField(captions.filter(({ channel }) => fieldOf(channel) === field)))
   const decoder = new CaptionDecoder()
   let frame = 0
-  for (const ccData of captionFrames([schedules[0]!.pairs, schedules[1]!.pairs], rate)) {
+  for (const ccData of captionFrames({ fields: [schedules[0]!.pairs, schedules[1]!.pairs] }, rate)) {
     decoder.push((frame * rate.den) / rate.num, ccData)
     frame += 1
   }
@@ -114,7 +114,7 @@ test.for([
   [10, 1, 31],
 ])('%i/%i frames per second: %i triplets in each frame, and every pair arrives', ([num = 0, den = 1, count = 0]) => {
   const { pairs } = scheduleField([timed('CC1', 100, 200, cue('Text'))])
-  const frames = [...captionFrames([pairs, pairs], { num, den })]
+  const frames = [...captionFrames({ fields: [pairs, pairs] }, { num, den })]
   expect(new Set(frames.map((frame) => frame.length / 3))).toEqual(new Set([count]))
   for (const field of [0, 1]) {
     const sent = frames.flatMap((frame) =>
