@@ -17,7 +17,7 @@ import { hasMultipleCaptionMessages, readUserData } from '../formats/video/userD
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
-import { readCommonFrameRate } from './commonFrameRate.ts'
+import { readFrameRates } from './commonFrameRate.ts'
 import { isDolbyDigital, videoCodecOfSource } from '../plan/codecs.ts'
 import { isDownmixed } from '../plan/audio/downmix.ts'
 import { requestsHdr } from '../plan/video/hdr.ts'
@@ -69,15 +69,16 @@ export async function readStreamDetails(
 
   async function readVideoDetails(stream: VideoStream): Promise<Partial<VideoStream>> {
     const pad = videoSpecifier(usedPids(media))
-    const commonFrameRate = stream.variableFrameRate ? await readCommonFrameRate(engine, url, stream, dirs) : null
+    const isMeasured = stream.variableFrameRate || stream.rateEvidence !== undefined
+    const rates = isMeasured ? await readFrameRates(engine, url, stream, dirs) : {}
     const brightness = requestsHdr(spec, stream) ? await readHdrMetadata(engine, input, pad, dirs) : {}
     const found = await extractVideo(engine, input, pad, stream, dirs)
-    if (found === null) return { ...brightness, commonFrameRate }
+    if (found === null) return { ...brightness, ...rates }
     const { elementaryStream, codec } = found
     const { captions, activeFormat } = readUserData(elementaryStream, codec)
     return {
       ...brightness,
-      commonFrameRate,
+      ...rates,
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
       severalCaptionMessages: hasMultipleCaptionMessages(elementaryStream, codec),

@@ -144,13 +144,6 @@ export class Extractor {
       threads: settings.threads,
       cores: settings.machine.vcpus,
     })
-    let served = -1
-    // What is before the first frame is read without any progress.
-    const isReading = (): boolean => {
-      const before = served
-      served = loopback.bytesServed
-      return served > before
-    }
     const result = await runFfmpeg(engine, args, {
       cwd: workspace.cwd,
       purpose: 'extract frames',
@@ -158,7 +151,9 @@ export class Extractor {
       stallMs: STALL_MS,
       limits: { cpuSeconds: cpuSeconds ?? 0 },
       pipeReaders: readers,
-      isBlocked: () => this.isBlocked || isReading(),
+      // What is before the first frame is read without any progress.
+      bytesRead: () => loopback.bytesServed,
+      isBlocked: () => this.isBlocked,
     })
     controller.signal.throwIfAborted()
     const integrity = loopback.integrity()

@@ -1,7 +1,8 @@
-// In charge of: running ffmpeg and ffprobe: the only code that spawns them, their watchdogs and their end.
+// In charge of: running ffmpeg and ffprobe: the only code that spawns them, their time limits and their end.
 // Not in charge of: the meaning of the arguments (plan/argv/ffmpegArgs.ts, inputAllowlist.ts), the sandbox
-// (sandbox.ts), the meaning of an exit (exit.ts).
+// (sandbox.ts), when a run hangs (watchdog.ts), the meaning of an exit (exit.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -19,6 +20,7 @@ import {
   type SandboxLimits,
 } from './sandbox.ts'
 import { progressReader, type FfmpegProgress } from './progressReader.ts'
+import { Watchdog, type SignsOfWork } from './watchdog.ts'
 
 export interface FfmpegPrograms {
   ffmpeg: string
@@ -52,8 +54,10 @@ export interface RunOptions {
   purpose?: string
   signal?: AbortSignal
   onProgress?: (progress: FfmpegProgress) => void
-  /** Milliseconds without any change in the progress after which the process is ended. Default 60,000. */
+  /** Milliseconds without any sign of work (watchdog.ts) after which the process is ended. Default 60,000. */
   stallMs?: number
+  /** Bytes of its source that were served so far. */
+  bytesRead?: () => number
   /**
    * True while a reader of an output waits for something other than ffmpeg: ffmpeg then makes no progress without being
    * stuck.
@@ -148,12 +152,14 @@ export async function runFfmpeg(
     ffmpegProcess.kill()
   }
 
-  const stallMs = options.stallMs ?? STALL_MS
-  const onStall = (): void => {
-    if (options.isBlocked?.() === true) watchdog = setTimeout(onStall, stallMs)
-    else stop('stalled')
+  const pipes = ffmpegProcess.child.stdio.slice(FIRST_PIPE_FD) as Socket[]
+  const signs: SignsOfWork = {
+    pipeBytes: () => pipes.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
+    files: options.outputFiles ?? [],
+    bytesRead: options.bytesRead,
+    isBlocked: options.isBlocked,
   }
-  let watchdog = setTimeout(onStall, stallMs)
+  const watchdog = new Watchdog(signs, options.stallMs ?? STALL_MS, () => stop('stalled'))
   const read = progressReader((report) => {
     const moved =
       progress === null ||
@@ -161,10 +167,7 @@ export async function runFfmpeg(
       report.outSeconds !== progress.outSeconds ||
       report.totalBytes !== progress.totalBytes
     progress = report
-    if (moved) {
-      clearTimeout(watchdog)
-      watchdog = setTimeout(onStall, stallMs)
-    }
+    if (moved) watchdog.moved()
     options.onProgress?.(report)
   })
   const decoder = new StringDecoder('utf8')
@@ -201,7 +204,7 @@ export async function runFfmpeg(
       mayHaveReachedCpuLimit: ffmpegProcess.mayHaveReachedCpuLimit(),
     }
   } finally {
-    clearTimeout(watchdog)
+    watchdog.stop()
     options.signal?.removeEventListener('abort', abort)
   }
 }
@@ -240,6 +243,8 @@ export async function runFfprobe(
     purpose?: string
     signal?: AbortSignal
     timeoutMs?: number
+    /** The most that it may write; default 8 MiB. */
+    outputBytes?: number
     limits?: Partial<SandboxLimits>
   },
 ): Promise<string> {
@@ -256,7 +261,7 @@ export async function runFfprobe(
   let bytes = 0
   ffprobeProcess.child.stdout?.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > PROBE_OUTPUT_BYTES) stop('too_much_output')
+    if (bytes > (options.outputBytes ?? PROBE_OUTPUT_BYTES)) stop('too_much_output')
     else chunks.push(chunk)
   })
   const timer = setTimeout(stop, timeoutMs, 'timeout')

@@ -14,10 +14,10 @@ import { inputFlags, READ_THROUGH_FLAGS } from '../ffmpeg/inputAllowlist.ts'
 import { skipsVideo } from '../analysis/expectedBytes.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
+import type { FfmpegProgress } from '../ffmpeg/progressReader.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
 import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from '../ffmpeg/steadyFeed.ts'
 import { logoPath } from '../source/logoImage.ts'
-import { SilentReading } from './silentReading.ts'
 import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
@@ -31,6 +31,7 @@ import { secondsOfPart } from '../plan/model/partFrames.ts'
 import { requiredDuration } from '../plan/streams/outputTiming.ts'
 import { probe } from '../analysis/probe.ts'
 import { WorkUpload } from '../division/workObjects.ts'
+import { segmentBytes } from '../segmenter/objectNames.ts'
 import { pollGrowth } from '../upload/fileGrowth.ts'
 import { writeModeOf, ObjectUpload, type UploadedObject } from '../upload/objectUpload.ts'
 
@@ -55,7 +56,7 @@ export interface SegmentPipes {
   /** True while reading is paused so that uploads can catch up. */
   readonly isBlocked: boolean
   /** Called after ffmpeg ended successfully. Throws if a segment or track is missing. */
-  requireComplete(source: MediaInfo): void
+  requireComplete(source: MediaInfo, seconds: number | null): void
 }
 
 /** The pieces of a joined source (join/joinFeed.ts), or streams that parts of the job encoded, written to pipes. */
@@ -100,6 +101,8 @@ export interface EncodeOptions {
   carriers?: readonly string[]
   /** All audio is decoded by a process of its own, which absorbs changes of its format. */
   steady?: boolean
+  /** The source with the lengths of its packets, where it has only time stamps; null = it states its own. */
+  measuredSource?: () => Promise<MediaInfo | null>
   /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
 }
@@ -174,17 +177,24 @@ async function runEncode(
     })
   })
   const sizes = files.map(() => 0)
-  const reportProduced = () =>
-    progress.setBytesProduced(sizes.reduce((sum, bytes) => sum + bytes, segmentPipes?.bytes ?? 0))
+  let isReported = false
+  const reportProduced = () => {
+    const bytes = sizes.reduce((sum, size) => sum + size, segmentPipes?.bytes ?? 0)
+    progress.setBytesProduced(bytes)
+    if (!isReported) progress.onEncoderProgress({ fraction: producedShare(attempt, plan, bytes), speed: null })
+  }
   const growth = pollGrowth(files, (index, size) => {
     sizes[index] = size
     reportProduced()
     uploads[index]!.advance(size)
   })
 
+  // ffmpeg 5 sends no report before each output has begun: a sheet of thumbnails may begin after minutes.
+  const unreported = setInterval(reportProduced, PRODUCED_MS)
   const outcome = { whole: false }
   try {
-    const result = await spawnFfmpeg(attempt, plan, source, files, extras, change, () => {
+    const result = await spawnFfmpeg(attempt, plan, source, files, extras, change, (report) => {
+      isReported ||= report.outSeconds > 0
       reportProduced()
       growth.pollNow()
     })
@@ -202,26 +212,80 @@ async function runEncode(
     if (tooSmall || (await hasBrokenReservedHeader(plan, files))) return 'header too large'
     if (plan.durationSeconds !== null && TRUNCATED_ELEMENT.test(result.stderr))
       throw truncatedSource(result.stderr.slice(-200))
-    attributeToSource(result, damage, () => segmentPipes?.requireComplete(source))
+    const requireLength = lengthCheck(plan, source, extras)
+    await requireLength((known, media) =>
+      attributeToSource(result, damage, () => segmentPipes?.requireComplete(media, known.durationSeconds)),
+    )
     // The rest of each file is uploaded while ffprobe checks it: an incomplete file is never committed.
     const stored = uploads.map((upload) => upload.finish())
     for (const each of stored) each.catch(() => undefined) // reported through onFailure, and where it is awaited
     const probed = await probeOutputs(attempt, files)
     const encoded: EncodedFile[] = []
     for (const [index, output] of planned.entries()) {
-      const expected = expectedSeconds(plan, index, source, extras.startSeconds)
-      attributeToSource(result, damage, () => requireExpectedDuration(output, expected, probed[index]!, source.formats))
+      await requireLength((known, media) => {
+        const expected = expectedSeconds(known, index, media, extras.startSeconds)
+        attributeToSource(result, damage, () =>
+          requireExpectedDuration(output, expected, probed[index]!, media.formats),
+        )
+      })
       const [file, meter] = [files[index]!, meters[index] ?? null]
       encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })
     }
     outcome.whole = true
     return encoded
   } finally {
+    clearInterval(unreported)
     await growth.stop()
     if (!outcome.whole) {
       discard.abort(new Error('the encode was discarded'))
       await Promise.all(uploads.map((upload) => upload.waitForTransfers()))
       await Promise.all(files.map((file) => rm(file, { force: true })))
+    }
+  }
+}
+
+const PRODUCED_MS = 1000
+/** Bytes are only an estimate of the time that is encoded. */
+const MAX_PRODUCED_SHARE = 0.9
+
+/** How much of the outputs is made, by their bytes. */
+function producedShare({ loopback }: Attempt, plan: Plan, bytes: number): number {
+  const seconds = secondsOfPart(plan)
+  if (seconds === null) return Math.min(MAX_PRODUCED_SHARE, loopback.readFraction)
+  const segments = plan.packaging === null ? 0 : segmentBytes(plan.packaging, seconds)
+  const expected = plannedFiles(plan).reduce((sum, { expectedBytes }) => sum + expectedBytes, segments)
+  return expected > 0 ? Math.min(MAX_PRODUCED_SHARE, bytes / expected) : 0
+}
+
+type LengthCheck = (plan: Plan, source: MediaInfo) => void
+
+/**
+ * Repeats a check that fails with the measured lengths of the source, where it has time stamps only. If it fails again,
+ * another attempt would find the same.
+ */
+function lengthCheck(
+  plan: Plan,
+  source: MediaInfo,
+  { measuredSource }: EncodeOptions,
+): (check: LengthCheck) => Promise<void> {
+  return async (check) => {
+    try {
+      check(plan, source)
+    } catch (error) {
+      if (!(error instanceof TaskError) || error.code !== 'output_incomplete') throw error
+      const measured = (await measuredSource?.()) ?? null
+      if (measured === null) throw error
+      const excess = Math.max(0, (source.durationSeconds ?? 0) - (measured.durationSeconds ?? 0))
+      const shorter = <T extends { durationSeconds: number | null }>(each: T): T =>
+        each.durationSeconds === null ? each : { ...each, durationSeconds: Math.max(0, each.durationSeconds - excess) }
+      const { outputs, audioFiles } = plan
+      const measuredPlan = { ...shorter(plan), outputs: outputs.map(shorter), audioFiles: audioFiles.map(shorter) }
+      try {
+        check(measuredPlan, measured)
+      } catch (again) {
+        if (!(again instanceof TaskError) || again.code !== 'output_incomplete') throw again
+        throw damagedSource(`${again.message} The source has packets for all of it, but not all can be decoded.`, again)
+      }
     }
   }
 }
@@ -277,7 +341,7 @@ function spawnFfmpeg(
     steady: isSteady = false,
   }: EncodeOptions,
   change: AbortController,
-  pollGrowth: () => void,
+  onReport: (report: FfmpegProgress) => void,
 ): Promise<FfmpegResult> {
   const { engine, loopback, settings, log, progress, controller, workspace } = attempt
   const reading = {
@@ -325,7 +389,6 @@ function spawnFfmpeg(
         }
       : [],
   )
-  const silent = new SilentReading(plan, () => loopback.bytesServed)
   const seconds = secondsOfPart(plan)
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
@@ -342,7 +405,8 @@ function spawnFfmpeg(
       extractPipes?.isBlocked === true ||
       loopback.isWaiting ||
       steady?.isStarving === true ||
-      (joined === null ? silent.isReading() : joined.isStarving),
+      joined?.isStarving === true,
+    bytesRead: () => loopback.bytesServed,
     onLine: (line) => {
       onLine?.(line)
       if (watch.isChange(line)) change.abort(new AudioFormatChange())
@@ -351,11 +415,10 @@ function spawnFfmpeg(
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
-      silent.onOutput(report.outSeconds)
       loopback.onOutput(report.outSeconds)
       const fraction = seconds === null ? (joined?.fraction ?? loopback.readFraction) : report.outSeconds / seconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
-      pollGrowth()
+      onReport(report)
     },
   })
 }

@@ -40,17 +40,12 @@ export async function readFrameCaptions(
     seekable,
     threads: settings.threads,
   })
-  let served = -1
   const result = await runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose,
     signal: controller.signal,
     limits: { fileBytes: 0 },
-    isBlocked: () => {
-      const seen = served
-      served = loopback.bytesServed
-      return served > seen
-    },
+    bytesRead: () => loopback.bytesServed,
     pipeReaders: [
       async (stream) => {
         for await (const chunk of stream) for (const frame of extractor.push(chunk as Buffer)) onFrame(frame)

@@ -20,6 +20,7 @@ import type { HeadStart } from './headStart.ts'
 import { JoinedSource } from './join/joinedSource.ts'
 import type { InputsContext } from './join/openInputs.ts'
 import { AttemptCues, type CueSource } from './sourceCues.ts'
+import { withLengths } from './sourceLengths.ts'
 import { specOf } from './taskPlan.ts'
 
 /** What one attempt at a task starts with. */
@@ -72,13 +73,14 @@ export async function openTask(
   const joined = spec.inputs === null ? null : await JoinedSource.open({ attempt, spec, ...inputs })
   const { size: sizeBytes } = joined ?? (await prepareSource(attempt, spec))
   const began = performance.now()
-  const probed =
+  const stated =
     joined?.firstMedia ??
     (await headStart.probe(spec.program).catch(async (error: unknown) => {
       requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
       await requireUnencrypted(loopback, spec, null, controller.signal)
       throw await explainRefusal(loopback, error, controller.signal)
     }))
+  const probed = joined === null ? await withLengths(attempt, stated, sizeBytes) : stated
   const media = withoutUnusedVideo(spec, probed)
   const hasNone = task.part !== undefined || joined !== null
   const source = { attempt, spec, media }

@@ -20,12 +20,16 @@ import { withSteadyMixes } from '../plan/argv/audioGraphs.ts'
 import { timeLimits } from '../plan/estimate/deadline.ts'
 import { planOfPart } from '../plan/division/partPlan.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
+import { hasTimedLength } from '../analysis/mediaLength.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { Warning } from '#contract/errors.ts'
+import { measureSourceLengths } from './sourceLengths.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { extractPipes, plannedPipes } from '../plan/model/plannedPipes.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { secondsBeforePart } from '../plan/model/partFrames.ts'
+import { warnClockJumps } from '../plan/streams/clockJumps.ts'
 import { applyCut } from '../plan/streams/cut.ts'
 import { framesOffset, outputStartSeconds, soundOffset } from '../plan/streams/outputTiming.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
@@ -61,6 +65,8 @@ export interface Transcoded {
   /** Found in the source by this run. */
   damage: DamageSummary
   late: Late[]
+  /** What was found out about the source while it was encoded. */
+  learned: Warning[]
   /** Of a chunk: what it read for the rest; null = nothing. */
   collected: CollectedBytes | null
 }
@@ -143,6 +149,8 @@ async function transcodeOnce(
     onExceeded: (error) => controller.abort(error),
   })
   const late: Late[] = []
+  let measured: MediaInfo | null = null
+  const isMeasurable = joined === null && plan.part === undefined && plan.cut == null && hasTimedLength(known)
   const extractor = plan.extracts == null ? null : new Extractor(attempt, plan, plan.extracts)
   const main = withMainExtracts(steady ? withSteadyMixes(plan, known.audio) : plan)
   const encoded = isEmpty(main)
@@ -179,6 +187,7 @@ async function transcodeOnce(
         ),
         readers: surroundings.sideTasks.settled(),
         cpuSeconds: limits?.cpuSeconds,
+        measuredSource: async () => (measured ??= isMeasurable ? await measureSourceLengths(attempt, used) : null),
       }).catch(async (error: unknown) => {
         // The next run writes the same objects.
         if (error instanceof AudioFormatChange) await segments?.waitForTransfers()
@@ -199,6 +208,7 @@ async function transcodeOnce(
     extractor,
     damage: found,
     late,
+    learned: measured === null ? [] : warnClockJumps(measured),
     collected,
   }
 }

@@ -19,7 +19,7 @@ import { usageReport } from './usageReport.ts'
 /** Resolves when everything is stored except what the commit writes. */
 export async function transcodeResult(
   open: OpenTask,
-  { plan, used, cues, encoded, segments, extractor, damage, late }: Transcoded,
+  { plan, used, cues, encoded, segments, extractor, damage, late, learned }: Transcoded,
   hasCaptions: boolean,
 ): Promise<FinishPost> {
   const { attempt, task, sizeBytes, captionFiles } = open
@@ -30,6 +30,7 @@ export async function transcodeResult(
     ...damageWarnings(damage, plan.durationSeconds, engine.version),
     ...lateWarnings(late),
     ...endedStreamWarnings(attempt.loopback.endedStreams, open, plan),
+    ...learned,
     ...extracted.warnings,
   ])
   const mediaFiles = await storedFiles(attempt, plan, encoded, hasCaptions)

@@ -47,6 +47,7 @@ import type { SourceVideo, VideoPlan } from './model/videoPlan.ts'
 import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
 import { planExtracts } from './extracts/planExtracts.ts'
+import { warnClockJumps } from './streams/clockJumps.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import { planCopiedSubtitles, copiedSubtitleKbps } from './streams/copiedSubtitles.ts'
 import { textSubtitleStreams } from './streams/textSubtitles.ts'
@@ -116,7 +117,7 @@ export function planJob(
     ...drawnText(spec, media, features),
     ...(bitmapStream === null ? [] : [bitmapStream]),
   ]
-  context.warn(...warnDroppedStreams(media, keptPids, carried))
+  context.warn(...warnDroppedStreams(media, keptPids, carried), ...warnClockJumps(media))
   if (isDecoded) warnSource(context, sourceVideo)
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 

@@ -7,6 +7,7 @@ import { planAudioFiles } from './audio/audioFiles.ts'
 import { planAudioSegments } from './audioSegments.ts'
 import { isDolbyDigital } from './codecs.ts'
 import { carriesSidecars } from './streams/sidecarCaptions.ts'
+import { warnClockJumps } from './streams/clockJumps.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
 import type { ExtractsPlan, Plan } from './model/plan.ts'
@@ -73,7 +74,7 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
       field: 'captions',
       message: 'captions has no effect: the source has no video, and outputs without video carry no captions.',
     })
-  context.warn(...warnDroppedStreams(media))
+  context.warn(...warnDroppedStreams(media), ...warnClockJumps(media))
   const packaging =
     spec.packaging === null || tracks.length === 0 ? null : planAudioSegments(context, spec.packaging, tracks)
   const carried = [...audioFiles.map((file) => file.audio), ...tracks]

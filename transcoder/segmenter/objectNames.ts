@@ -56,10 +56,15 @@ function smoothBitrate({ renditions }: PackagingPlan, rendition: RenditionPlan):
 /** null where the plan has no tar. */
 export function tarRequest({ packaging, durationSeconds }: Plan): UploadRequest | null {
   if (packaging === null || packaging.tar === null) return null
-  const kbps = packaging.renditions.reduce((sum, { video, audio, forms }) => {
+  const bytes = segmentBytes(packaging, durationSeconds ?? UNKNOWN_DURATION_SECONDS) * OVERHEAD
+  return { path: packaging.tar, content_type: 'application/x-tar', expected_size: Math.ceil(bytes) }
+}
+
+/** At the bitrates of the plan, which quality targets stay below. */
+export function segmentBytes({ renditions }: PackagingPlan, seconds: number): number {
+  const kbps = renditions.reduce((sum, { video, audio, forms }) => {
     const renditionKbps = (video?.bitrateKbps ?? 0) + audio.reduce((total, track) => total + track.bitrateKbps, 0)
     return sum + renditionKbps * forms.length
   }, 0)
-  const bytes = kbps * 125 * (durationSeconds ?? UNKNOWN_DURATION_SECONDS) * OVERHEAD
-  return { path: packaging.tar, content_type: 'application/x-tar', expected_size: Math.ceil(bytes) }
+  return kbps * 125 * seconds
 }

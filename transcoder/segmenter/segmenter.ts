@@ -167,22 +167,23 @@ export class Segmenter implements StoredSegments {
   }
 
   /** Called after ffmpeg ended successfully. Throws output_incomplete. */
-  requireComplete(source: MediaInfo): void {
-    if (this.#onIncomplete === null) return this.#requireComplete(source)
+  requireComplete(source: MediaInfo, seconds = this.#plan.durationSeconds): void {
+    if (this.#onIncomplete === null) return this.#requireComplete(source, seconds)
     try {
-      this.#requireComplete(source)
+      this.#requireComplete(source, seconds)
     } catch (error) {
       if (!(error instanceof TaskError) || error.code !== 'output_incomplete') throw error
       this.#onIncomplete(error)
     }
   }
 
-  #requireComplete(source: MediaInfo): void {
+  #requireComplete(source: MediaInfo, durationSeconds: number | null): void {
     if (this.#error !== null) throw this.#error
     const all = [...this.#videoRenditions, ...this.renditions]
     if (this.#part?.kind === 'chunk' && !this.#isWholeEnd)
       requireCompleteChunk(this.#part.to, all, source, this.#startSeconds)
-    else if (all.length > 0) requireCompleteSegments(this.#plan, all, source, this.#startSeconds)
+    else if (all.length > 0)
+      requireCompleteSegments({ ...this.#plan, durationSeconds }, all, source, this.#startSeconds)
   }
 
   /** No other part has anything that may be longer. */

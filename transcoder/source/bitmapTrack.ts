@@ -86,7 +86,6 @@ export async function copyBitmapPackets(
   deepProbe: boolean,
 ): Promise<BitmapPackets> {
   const file = bitmapPacketsFile(workspace)
-  let served = -1
   const result = await runFfmpeg(
     engine,
     [
@@ -102,11 +101,7 @@ export async function copyBitmapPackets(
       outputFiles: [file],
       limits: { fileBytes: MAX_TRACK_BYTES, cpuSeconds: 0 },
       // Between two subtitles may be an hour: ffmpeg then only reads.
-      isBlocked: () => {
-        const before = served
-        served = loopback.bytesServed
-        return served > before
-      },
+      bytesRead: () => loopback.bytesServed,
     },
   )
   controller.signal.throwIfAborted()

@@ -234,6 +234,7 @@ const video: Row[] = [
     { source: 'scope' },
   ),
   shown('blanking_removed', '608 or 512 lines', 'node/transcoder/encoding/video/blanking.test.ts'),
+  shown('clock_jumps', 'a transport stream whose clock jumps', 'node/transcoder/pipeline/clockJumps.test.ts'),
   planned('colors_not_converted', 'HDR, and an ffmpeg without zscale', SILENT, { source: 'hdr', without: 'zscale' }),
   planned(
     'deinterlaced',
@@ -247,6 +248,7 @@ const video: Row[] = [
     videoProfiles: [{ width: 100, height: 180 }],
   }),
   shown('frame_rate_assumed', 'a source that states no frame rate', LEFT_OUT),
+  shown('frame_rate_reduced', 'more than 300 frames per second', 'node/transcoder/encoding/video/frameRates.test.ts'),
   planned(
     'frame_rate_snapped',
     '26 frames per second with keep_fps false',

@@ -28,7 +28,6 @@ export async function readTextStream(
   const { engine, loopback, workspace, controller } = attempt
   const whole = media.cut?.whole ?? media
   let read: SubtitleText = { text: '', truncated: false }
-  let served = -1
   const result = await runFfmpeg(
     engine,
     [
@@ -49,11 +48,7 @@ export async function readTextStream(
       signal: controller.signal,
       limits: { fileBytes: 0 },
       // Minutes without subtitles are no stall while the source is read.
-      isBlocked: () => {
-        const before = served
-        served = loopback.bytesServed
-        return served > before
-      },
+      bytesRead: () => loopback.bytesServed,
       pipeReaders: [async (pipe) => void (read = await readSubtitles(pipe))],
     },
   )

@@ -166,13 +166,6 @@ export class JoinFeed {
       if (watch.isChange(line)) controller.abort(pieceError(index, changingAudio()))
       return damage.onLine(line)
     }
-    // Without an index, all that is before a cut is decoded first.
-    let served = -1
-    const isReading = (): boolean => {
-      const before = served
-      served = loopback.bytesServed
-      return served > before
-    }
     const result = await runFfmpeg(engine, args, {
       cwd: workspace.cwd,
       purpose: `decode inputs[${index}]`,
@@ -180,7 +173,9 @@ export class JoinFeed {
       stallMs: STALL_MS,
       limits: { cpuSeconds },
       pipeReaders: pipes.map((pipe) => this.#readerOf(pipe, raw, text)),
-      isBlocked: () => raw.isBlocked || isReading(),
+      // Without an index, all that is before a cut is decoded first.
+      bytesRead: () => loopback.bytesServed,
+      isBlocked: () => raw.isBlocked,
       onLine,
       onProgress: (report) => damage.onProgress(report),
     })

@@ -9,6 +9,7 @@ import { withCaptionLanguages } from '../../analysis/captionLanguages.ts'
 import { measureLoudness } from '../../analysis/measureLoudness.ts'
 import { measureSource } from '../../analysis/measureSource.ts'
 import { probe } from '../../analysis/probe.ts'
+import { withLengths } from '../sourceLengths.ts'
 import { readStreamDetails } from '../../analysis/streamDetails.ts'
 import type { Attempt } from '../../attempt.ts'
 import { cutCues } from '../../formats/scte35/cutCues.ts'
@@ -62,7 +63,7 @@ export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
     if (isHls(head))
       throw new TaskError('unsupported_combination', 'HLS playlists cannot be joined; give the media files.')
     const { size } = await prepareSource(own, { allowHlsSource: false }, piece === 0 ? 'source' : `source-${piece}`)
-    const probed = await probe(attempt.engine, own.loopback.url, {
+    const stated = await probe(attempt.engine, own.loopback.url, {
       signal: attempt.controller.signal,
       cwd: attempt.workspace.cwd,
       program: spec.program,
@@ -72,6 +73,7 @@ export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
       throw await explainRefusal(own.loopback, error, attempt.controller.signal)
     })
     const { ranges: seekable } = await own.loopback.open()
+    const probed = await withLengths(own, stated, size)
     const media = withoutUnusedVideo(pieceSpec(spec, piece, probed), probed)
     return { loopback: own.loopback, media, sizeBytes: size, seekable }
   })

@@ -73,8 +73,10 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   const toRate = `fps=${rate.num}/${rate.den}:start_time=0`
   const framesOfField = video.deinterlace === 'fields' ? 2 : 1
   const range = chunkRange(plan, rate, runOutFrames(plan, rate))
+  const { countedRate } = plan.fields
   return [
     ...steadyFilters(plan.picture),
+    ...(countedRate === undefined ? [] : [`setpts=N*${countedRate.den}/(${countedRate.num}*TB)`]),
     ...deinterlacer(plan, video),
     ...(range === null
       ? videoCutFilters(plan.cut, framesOfField, rate, toRate)

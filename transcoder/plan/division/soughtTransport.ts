@@ -11,11 +11,12 @@ export function isSoughtTransport(media: MediaInfo): boolean {
 }
 
 /** Why one task makes jobs of this transport stream; null = it can be divided. */
-export function notSought({ video, programs, durationSeconds }: MediaInfo): string | null {
+export function notSought({ video, programs, durationSeconds, clockJumps }: MediaInfo): string | null {
   // ffmpeg searches in the clock of one of them.
   if (programs.length > 1) return 'the source is a transport stream of several programs, each with a clock of its own'
   if (video === null || video.id === null || !isSoughtCodec(video.codec))
     return `the source is a transport stream of ${video?.codec ?? 'no video'}; the places of chunks are found in h.264, hevc and mpeg2 video`
+  if (clockJumps !== undefined && clockJumps.length > 0) return 'the time stamps of the source jump'
   if (durationSeconds === null || durationSeconds > LONGEST_SECONDS)
     return 'the source is a transport stream of more than 26 hours, whose time stamps repeat'
   return null

@@ -15,6 +15,7 @@ import { NO_VIDEO } from '../planWithoutVideo.ts'
 import { needsDeepProbe, requireStreamCount } from '../streams/audioStreamCount.ts'
 import { drawnText } from '../streams/burnIn.ts'
 import { planCut } from '../streams/cut.ts'
+import { warnClockJumps } from '../streams/clockJumps.ts'
 import { warnDroppedStreams } from '../streams/droppedStreams.ts'
 import { outputDuration, outputStartSeconds, videoOffset } from '../streams/outputTiming.ts'
 import { requireProgram, usedPids } from '../streams/programSelection.ts'
@@ -61,7 +62,7 @@ export function planJoin(
       requireStreamCount(context)
       const video = videos[piece]
       const carriedText = [...textSubtitleStreams(spec, media), ...drawnText(spec, media, features)]
-      context.warn(...warnDroppedStreams(media, [], carriedText))
+      context.warn(...warnDroppedStreams(media, [], carriedText), ...warnClockJumps(media))
       if (video !== undefined) warnSource(context, video.picture)
       const cut = planCut(context, video?.rate ?? null)
       const ofAudio = audio.pieces[piece]!

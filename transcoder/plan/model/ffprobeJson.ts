@@ -61,8 +61,12 @@ export interface ProbeStream {
 
 /** In a source of constant rate the two rates differ by rounding only. */
 const VARIABLE_FROM = 0.01
-/** Frames per second. A higher value is a time base that was read as a rate. */
-const MAX_AVERAGE = 1000
+/** Frames per second. A higher value is a time base that was read as a rate (1000, 90000, …), or is measured. */
+const MAX_BELIEVED = 300
+/** Elementary streams: their packets have no times, and ffmpeg takes the rate from the codec's headers. */
+const ELEMENTARY = new Set(['h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'h263', 'h261', 'cavsvideo'])
+/** Containers in which a writer may state a rate that its frames do not have. */
+const STATED_RATE = new Set(['matroska', 'webm', 'flv', 'asf'])
 const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
 
 /** Audio for which ffmpeg has no name, by PID. */
@@ -150,15 +154,14 @@ function hasSize(stream: ProbeStream): boolean {
 }
 
 function readVideo(stream: ProbeStream, formats: readonly string[]): VideoStream {
-  const average = plausibleRate(rational(stream.avg_frame_rate, '/'))
-  const nominal = rational(stream.r_frame_rate, '/')
+  const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
   const coded = {
     codec: stream.codec_name ?? 'unknown',
     width: stream.width ?? 0,
     height: stream.height ?? 0,
     sar: rational(stream.sample_aspect_ratio, ':') ?? ratio(1, 1),
-    ...frameRate(average, nominal),
-    fieldOrder: fieldOrders.find((order) => order === stream.field_order) ?? 'unknown',
+    ...frameRate(stream, fieldOrder, formats),
+    fieldOrder,
     // ffprobe's decoders of VP8 and VP9 do not know the second video that holds the transparency.
     pixelFormat: stream.tags?.['alpha_mode'] === '1' ? 'yuva420p' : (stream.pix_fmt ?? 'unknown'),
   }
@@ -191,21 +194,47 @@ function readVideo(stream: ProbeStream, formats: readonly string[]): VideoStream
 
 /**
  * The average rate counts the frames. The nominal rate is the container's time grid. If the two differ by rounding
- * only, the nominal rate is exact. If it is twice the average, it counts fields.
+ * only, the nominal rate is exact. If it is twice the average of interlaced video, it counts fields.
  */
 function frameRate(
+  stream: ProbeStream,
+  fieldOrder: VideoStream['fieldOrder'],
+  formats: readonly string[],
+): Pick<VideoStream, 'frameRate' | 'variableFrameRate' | 'rateEvidence' | 'countsPictures'> {
+  const stated = rational(stream.avg_frame_rate, '/')
+  const grid = rational(stream.r_frame_rate, '/')
+  if (formats.some((format) => ELEMENTARY.has(format))) return elementaryRate(stream, stated, grid)
+  const average = believed(stated)
+  const nominal = believed(grid)
+  if (average === null) return { frameRate: nominal ?? stated, variableFrameRate: false, rateEvidence: 'grid' }
+  const measured = formats.some((format) => STATED_RATE.has(format)) ? { rateEvidence: 'header' as const } : {}
+  if (nominal !== null && distance(nominal, average) <= VARIABLE_FROM)
+    return { frameRate: nominal, variableFrameRate: false, ...measured }
+  const fields = grid !== null && distance(grid, { num: average.num * 2, den: average.den }) <= VARIABLE_FROM
+  const isConstant = grid === null || (fields && fieldOrder !== 'progressive')
+  return { frameRate: average, variableFrameRate: !isConstant, ...measured }
+}
+
+/**
+ * The rate of the headers, by which ffmpeg places the frames. If no camera has it, the clock is not believed. Older
+ * versions of ffprobe state the demuxer's default as the average, and the ticks of H.264, two for each frame, as the
+ * nominal rate.
+ */
+function elementaryRate(
+  stream: ProbeStream,
   average: Rational | null,
   nominal: Rational | null,
-): { frameRate: Rational | null; variableFrameRate: boolean } {
-  if (average === null || nominal === null) return { frameRate: average ?? nominal, variableFrameRate: false }
-  if (distance(nominal, average) <= VARIABLE_FROM) return { frameRate: nominal, variableFrameRate: false }
-  const fields = distance(nominal, { num: average.num * 2, den: average.den }) <= VARIABLE_FROM
-  return { frameRate: average, variableFrameRate: !fields }
+): Pick<VideoStream, 'frameRate' | 'variableFrameRate' | 'countsPictures'> {
+  const ticks = stream.codec_name === 'h264' && average !== null && nominal !== null && distance(nominal, average) > 0
+  const rate = nominal === null ? average : ticks ? ratio(nominal.num, nominal.den * 2) : nominal
+  if (rate !== null && believed(rate) === null)
+    return { frameRate: null, variableFrameRate: false, countsPictures: true }
+  return { frameRate: rate, variableFrameRate: false }
 }
 
 /** For raw DV one ffprobe version reports 60000 frames per second, another 25. */
-function plausibleRate(rate: Rational | null): Rational | null {
-  return rate !== null && toNumber(rate) > MAX_AVERAGE ? null : rate
+function believed(rate: Rational | null): Rational | null {
+  return rate !== null && toNumber(rate) > MAX_BELIEVED ? null : rate
 }
 
 /**

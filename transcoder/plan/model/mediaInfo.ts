@@ -52,8 +52,15 @@ export interface VideoStream {
   /** The container's nominal and average rates differ: the source has a variable rate. */
   variableFrameRate: boolean
   /**
-   * The rate that most frames of a variable-rate source have; null where there is none or it was not measured
-   * (transcoder/analysis/commonFrameRate.ts).
+   * Where the rate comes from if no frames were counted: a field of the header, or the grid of the time stamps. It is
+   * compared with the packets.
+   */
+  rateEvidence?: 'header' | 'grid'
+  /** An elementary stream whose clock is not believed: its pictures follow one another at the rate that is assumed. */
+  countsPictures?: true
+  /**
+   * The rate that most frames of a variable-rate source have, or those of its busiest parts; null where there is none or
+   * it was not measured (transcoder/analysis/commonFrameRate.ts).
    */
   commonFrameRate: Rational | null
   fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
@@ -182,6 +189,13 @@ export interface SourceCut {
   seekOriginSeconds: number | null
 }
 
+/** A jump of the source's clock, which ffmpeg removes. */
+export interface ClockJump {
+  /** Of media before it. */
+  atSeconds: number
+  bySeconds: number
+}
+
 export interface MediaInfo {
   /** Set where the times of this source and of its streams are those of a part of it. */
   cut?: SourceCut
@@ -192,6 +206,8 @@ export interface MediaInfo {
   /** Time on the file's clock at which its streams begin. */
   startSeconds: number | null
   sizeBytes: number | null
+  /** The lengths of the streams were measured without these (analysis/mediaLength.ts). */
+  clockJumps?: readonly ClockJump[]
   /** What a player would show (streamChoice.ts); null where there is none. */
   video: VideoStream | null
   /** The video of a source whose job makes none (streams/unusedVideo.ts). */

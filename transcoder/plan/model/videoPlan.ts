@@ -20,6 +20,8 @@ export interface FieldPlan {
   frames: 'interlaced' | 'all'
   /** Progressive frames are flagged as interlaced. */
   clearFlag: boolean
+  /** The source's clock is not believed: its frames follow one another at this rate. */
+  countedRate?: Rational
 }
 
 /** The colour tags of an output, in ffmpeg's names. The range of an output is always limited ("tv"). */

@@ -23,6 +23,8 @@ const standardRates: readonly Rational[] = [
 ]
 const factors: Record<FrameRateFactor, Rational> = { '1x': ratio(1, 1), '1/2x': ratio(1, 2), '2x': ratio(2, 1) }
 
+/** Where the source states none that can be believed. */
+export const ASSUMED_RATE = ratio(25, 1)
 /** No encoder level that players support goes higher. */
 const MAX_RATE = 300
 /** Containers round: 29.97 arrives as 2997/100 or 19001/634. Far below the 0.1 % between 24 and 23.976. */
@@ -30,10 +32,28 @@ const SAME_RATE = 0.0002
 /** The largest relative distance between a rate of the table and the output's. */
 const CODED_SNAP = 0.001
 
+/** A variable rate is an average or has jitter: a standard rate that is lower by no more than this shows all of it. */
+const LOWER = 0.04
+/** Frames of a low rate last equally long at a multiple of it. */
+const SAME_MULTIPLE = 0.0005
+
+/** The standard rate for a variable one: no frame is lost. */
+export function standardRate(rate: Rational): Rational {
+  const enough = standardRates.filter((standard) => toNumber(standard) >= toNumber(rate) * (1 - LOWER))
+  const multiples = enough.filter((standard) => {
+    const times = toNumber(standard) / toNumber(rate)
+    return Math.abs(times / Math.round(times) - 1) <= SAME_MULTIPLE
+  })
+  const candidates = multiples.length > 0 ? multiples : enough
+  return candidates.length === 0 ? standardRates.at(-1)! : nearest(rate, candidates)
+}
+
 function nearestStandard(rate: Rational): Rational {
-  return standardRates.reduce((best, candidate) =>
-    distance(rate, candidate) < distance(rate, best) ? candidate : best,
-  )
+  return nearest(rate, standardRates)
+}
+
+function nearest(rate: Rational, candidates: readonly Rational[]): Rational {
+  return candidates.reduce((best, candidate) => (distance(rate, candidate) < distance(rate, best) ? candidate : best))
 }
 
 /** Frames at `rate` for each frame at `grid`. */
@@ -48,19 +68,33 @@ function describe(rate: Rational): string {
 /** Frames per second of the source as the outputs use it: constant, and exact where the container rounded. */
 export function sourceRate(spec: JobSpec, video: VideoStream): Decision<Rational> {
   if (video.frameRate === null) {
-    const message = 'The source does not state its frame rate; 25 frames per second is assumed.'
-    return { value: ratio(25, 1), warnings: [{ code: 'frame_rate_assumed', message }] }
+    const why =
+      video.countsPictures === true ? 'states a frame rate that no camera has' : 'does not state its frame rate'
+    const message = `The source ${why}; 25 frames per second is assumed.`
+    return { value: ASSUMED_RATE, warnings: [{ code: 'frame_rate_assumed', message }] }
   }
-  const nearest = nearestStandard(video.commonFrameRate ?? video.frameRate)
   if (video.variableFrameRate) {
-    const message = `The source has a variable frame rate (${describe(video.frameRate)} on average${video.commonFrameRate === null ? '' : `, mostly ${describe(video.commonFrameRate)}`}); the output has ${describe(nearest)} frames per second.`
-    return { value: nearest, warnings: [{ code: 'variable_frame_rate', message }] }
+    const standard = standardRate(video.commonFrameRate ?? video.frameRate)
+    const message = `The source has a variable frame rate (${describe(video.frameRate)} on average${video.commonFrameRate === null ? '' : `, often ${describe(video.commonFrameRate)}`}); the output has ${describe(standard)} frames per second.`
+    return { value: standard, warnings: [{ code: 'variable_frame_rate', message }] }
   }
-  if (distance(video.frameRate, nearest) <= SAME_RATE) return { value: nearest, warnings: [] }
-  if (spec.keepFps) return { value: video.frameRate, warnings: [] }
-  // keep_fps: false = the nearest standard rate.
-  const message = `The source's ${describe(video.frameRate)} frames per second become ${describe(nearest)}, the nearest standard rate; keep_fps true keeps the source's.`
-  return { value: nearest, warnings: [{ code: 'frame_rate_snapped', field: 'keep_fps', message }] }
+  const standard = nearestStandard(video.frameRate)
+  if (distance(video.frameRate, standard) <= SAME_RATE) return { value: standard, warnings: [] }
+  if (!spec.keepFps) {
+    // keep_fps: false = the nearest standard rate.
+    const message = `The source's ${describe(video.frameRate)} frames per second become ${describe(standard)}, the nearest standard rate; keep_fps true keeps the source's.`
+    return { value: standard, warnings: [{ code: 'frame_rate_snapped', field: 'keep_fps', message }] }
+  }
+  if (video.rateEvidence === 'grid' && videoEncodings[spec.videoCodec].hasCodedRates) {
+    const coded = standardRate(video.frameRate)
+    const message = `The source does not state its frame rate; the ${describe(video.frameRate)} frames per second that it has become ${describe(coded)}, since ${videoCodecs[spec.videoCodec].requestName} has no other near it.`
+    return { value: coded, warnings: [{ code: 'frame_rate_snapped', message }] }
+  }
+  const every = Math.ceil(toNumber(video.frameRate) / MAX_RATE)
+  if (every <= 1) return { value: video.frameRate, warnings: [] }
+  const reduced = ratio(video.frameRate.num, video.frameRate.den * every)
+  const message = `The source has ${describe(video.frameRate)} frames per second, and players support at most ${MAX_RATE}; the output has ${describe(reduced)}. keep_fps false makes it 60.`
+  return { value: reduced, warnings: [{ code: 'frame_rate_reduced', field: 'keep_fps', message }] }
 }
 
 /**
@@ -89,15 +123,19 @@ export function outputRate(
     }
     throw new TaskError(
       'frame_rate_unsupported',
-      `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
+      `${videoCodecs[codec].requestName} has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}. keep_fps false takes the nearest to the source's`,
       { field, details: { rate: describe(rate), allowed: standardRates.map(describe) } },
     )
   }
   if (toNumber(rate) > MAX_RATE)
-    throw new TaskError('frame_rate_unsupported', `${describe(rate)} frames per second are more than ${MAX_RATE}`, {
-      field,
-      details: { rate: describe(rate), maximum: MAX_RATE },
-    })
+    throw new TaskError(
+      'frame_rate_unsupported',
+      `${describe(rate)} frames per second are more than ${MAX_RATE}; choose a lower video_framerate, such as "1x"`,
+      {
+        field,
+        details: { rate: describe(rate), maximum: MAX_RATE },
+      },
+    )
   return { frameRate: rate, pictureRate: rate }
 }
 

@@ -8,6 +8,7 @@ import type { Decision, PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { FieldPlan, Geometry, VideoPlan } from '../model/videoPlan.ts'
 import { distance, ratio } from '../../formats/rational.ts'
+import { ASSUMED_RATE } from './frameRate.ts'
 
 export interface SourceFields {
   kind: 'progressive' | 'interlaced' | 'telecined'
@@ -71,7 +72,12 @@ export function classifyFields(spec: JobSpec, video: VideoStream): Decision<Sour
   const { scan } = video
   const isFlagged = flagged.has(video.fieldOrder)
   const flag = topFirst.has(video.fieldOrder) ? 'tff' : 'bff'
-  const byFlag: FieldPlan = { parity: 'auto', frames: 'interlaced', clearFlag: false }
+  const byFlag: FieldPlan = {
+    parity: 'auto',
+    frames: 'interlaced',
+    clearFlag: false,
+    ...(video.countsPictures === true ? { countedRate: ASSUMED_RATE } : {}),
+  }
   if (scan === null)
     return {
       value: { kind: isFlagged ? 'interlaced' : 'progressive', order: flag, fields: byFlag },

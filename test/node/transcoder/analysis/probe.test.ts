@@ -7,8 +7,6 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags, httpInputFlags } from '../../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { runFfmpeg } from '../../../../transcoder/ffmpeg/run.ts'
-import { commonFrameRate } from '../../../../transcoder/analysis/commonFrameRate.ts'
-import { toNumber } from '../../../../transcoder/formats/rational.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { ffmpeg, lavfi, makeClip, sharedClip, testFfmpeg } from '../../../support/media/media.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
@@ -211,18 +209,4 @@ describe('the input allowlist', () => {
     expect((await decode(fileInputFlags(), `${server.url}/a.mp4`)).stderr).toMatch(/not on whitelist/)
     expect((await decode(httpInputFlags(), `file:${clip}`)).stderr).toMatch(/not on whitelist/)
   })
-})
-
-test('the most common frame rate is read where there is one', () => {
-  const steady = (count: number, interval: number, from = 0) =>
-    Array.from({ length: count }, (_, index) => from + index * interval)
-  // 39 of 40 intervals of a phone's clip are equal.
-  const phone = [...steady(40, 1 / 30), 40 / 30 + 0.5]
-  expect(toNumber(commonFrameRate(phone.toReversed())!)).toBeCloseTo(30, 2)
-  // 3:2 pulldown by flags: both intervals are equally common.
-  const film = steady(24, 0.0834166).flatMap((time) => [time, time + 0.05005])
-  expect(commonFrameRate(film)).toBeNull()
-  // Intervals of a screen recording.
-  expect(commonFrameRate([0, 0.016, 0.2, 0.9, 0.95, 1.7, 1.716, 2.5])).toBeNull()
-  expect(commonFrameRate([])).toBeNull()
 })

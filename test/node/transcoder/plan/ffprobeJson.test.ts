@@ -43,6 +43,7 @@ describe('what ffprobe prints, read', () => {
     ['25/1', '25/1', { num: 25, den: 1 }, false],
     ['19001/634', '30000/1001', { num: 30000, den: 1001 }, false],
     ['25/1', '50/1', { num: 25, den: 1 }, false],
+    ['60000/1', '25/1', { num: 25, den: 1 }, false],
     ['2160000/75143', '90000/1', { num: 2160000, den: 75143 }, true],
     ['0/0', '25/1', { num: 25, den: 1 }, false],
     ['0/0', '0/0', null, false],
@@ -53,6 +54,31 @@ describe('what ffprobe prints, read', () => {
       frameRate,
       variableFrameRate,
     })
+  })
+  test('twice the average counts fields of interlaced video only', () => {
+    const read = (field_order: string) =>
+      parseFfprobe({ streams: [{ ...video, r_frame_rate: '50/1', field_order }] }).video?.variableFrameRate
+    expect([read('tt'), read('unknown'), read('progressive')]).toEqual([false, false, true])
+  })
+  test.each([
+    // ffprobe 5.1, and a version that states a default and counts ticks.
+    ['h264', '30/1', '30/1', { frameRate: { num: 30, den: 1 } }],
+    ['h264', '25/1', '60/1', { frameRate: { num: 30, den: 1 } }],
+    ['hevc', '25/1', '30/1', { frameRate: { num: 30, den: 1 } }],
+    ['h264', '0/0', '1000/1', { frameRate: null, countsPictures: true }],
+    ['h264', '25/1', '2000/1', { frameRate: null, countsPictures: true }],
+  ])('an elementary stream of %s with %s on average and %s', (codec_name, average, nominal, expected) => {
+    const stream = { ...video, codec_name, avg_frame_rate: average, r_frame_rate: nominal }
+    const read = parseFfprobe({ format: { format_name: codec_name }, streams: [stream] }).video
+    expect(read).toMatchObject({ ...expected, variableFrameRate: false })
+  })
+  test('a rate that no one counted is marked', () => {
+    const read = (format_name: string, avg_frame_rate: string) =>
+      parseFfprobe({ format: { format_name }, streams: [{ ...video, avg_frame_rate }] }).video?.rateEvidence
+    expect(read('mov,mp4', '25/1')).toBeUndefined()
+    expect(read('matroska,webm', '25/1')).toBe('header')
+    expect(read('matroska,webm', '0/0')).toBe('grid')
+    expect(read('flv', '1000/1')).toBe('grid')
   })
   test('the identifier of a stream is its PID in a transport stream', () => {
     expect(parseFfprobe({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { ratio, toNumber } from '../../../../transcoder/formats/rational.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo, VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
@@ -143,7 +144,30 @@ describe('frame rate, GOP and B-frames', () => {
     // The most common frame rate is used, if there is one.
     const paused = mediaInfo({ ...at(40, 2), variableFrameRate: true, commonFrameRate: { num: 30, den: 1 } })
     expect(firstVideo(jobSpec(), paused).frameRate).toEqual({ num: 30, den: 1 })
-    expect(planJob(jobSpec(), paused).warnings[0]!.message).toContain('(20 on average, mostly 30)')
+    expect(planJob(jobSpec(), paused).warnings[0]!.message).toContain('(20 on average, often 30)')
+  })
+
+  test.each([
+    // The frames of a low rate last equally long at a multiple of it; none is lost at the next higher one.
+    [15, 30],
+    [1, 24],
+    [29.7, 29.97],
+    [40, 50],
+    [120, 60],
+  ])('a variable rate of mostly %i frames per second becomes %i', (common, expected) => {
+    const media = mediaInfo({ ...at(9, 1), variableFrameRate: true, commonFrameRate: ratio(common * 10, 10) })
+    expect(toNumber(firstVideo(jobSpec(), media).frameRate)).toBeCloseTo(expected, 2)
+  })
+
+  test('1000 frames per second become 250 or 60, and no file is refused for a rate that it does not state', () => {
+    expect(firstVideo(jobSpec(), mediaInfo(at(1000, 1))).frameRate).toEqual({ num: 250, den: 1 })
+    expect(warningCodes(jobSpec(), mediaInfo(at(1000, 1)))).toEqual(['frame_rate_reduced'])
+    expect(firstVideo(jobSpec({ keepFps: false }), mediaInfo(at(1000, 1))).frameRate).toEqual({ num: 60, den: 1 })
+    const recording = mediaInfo({ ...at(15, 1), rateEvidence: 'grid' })
+    expect(firstVideo(jobSpec(), recording).frameRate).toEqual({ num: 15, den: 1 })
+    const mpeg2 = jobSpec({ videoCodec: 'mpeg2' })
+    expect(firstVideo(mpeg2, recording).frameRate).toEqual({ num: 30, den: 1 })
+    expect(warningCodes(mpeg2, recording)).toEqual(['frame_rate_snapped'])
   })
 
   test.each([
@@ -161,7 +185,8 @@ describe('frame rate, GOP and B-frames', () => {
     expect(problem(spec, mediaInfo(at(15, 1)))).toMatchObject({
       code: 'frame_rate_unsupported',
       field: 'videoProfiles[0].video_framerate',
-      message: 'mpeg2 has no frame rate of 15; it has 23.976, 24, 25, 29.97, 30, 50, 59.94, 60',
+      message:
+        "mpeg2 has no frame rate of 15; it has 23.976, 24, 25, 29.97, 30, 50, 59.94, 60. keep_fps false takes the nearest to the source's",
     })
   })
 
