@@ -17,6 +17,7 @@ export interface JobFlags {
   codec?: string | undefined
   mode?: string | undefined
   'audio-bitrate'?: string | undefined
+  'source-channels'?: string | undefined
   'no-audio'?: boolean | undefined
   'audio-only'?: string | undefined
   'no-video'?: boolean | undefined
@@ -76,11 +77,13 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
   if (flags['no-video'] === true) removeVideo(body)
   if (flags['audio-only'] !== undefined) return withoutVideo(body, flags)
   if (flags['no-audio'] === true) body['audioProfiles'] = []
-  else if (flags['audio-bitrate'] !== undefined || isBare) {
+  else if ((flags['audio-bitrate'] ?? flags['source-channels']) !== undefined || isBare) {
     const audio_bitrate = flags['audio-bitrate'] ?? '128'
-    const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate, source_stream: '1', optional: true }
+    const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate, ...sourceOf(flags), optional: true }
     const copied = { audio_codec: 'copy', source_stream: '1', optional: true }
-    body['audioProfiles'] = [flags.codec === 'copy' && flags['audio-bitrate'] === undefined ? copied : stereo]
+    body['audioProfiles'] = [
+      flags.codec === 'copy' && (flags['audio-bitrate'] ?? flags['source-channels']) === undefined ? copied : stereo,
+    ]
   }
   return withSettings(body, flags)
 }
@@ -96,11 +99,20 @@ function withSettings(body: JobBody, flags: JobFlags): JobBody {
   return body
 }
 
+/** The first audio stream, or the named channels. */
+function sourceOf({ 'source-channels': channels }: JobFlags): object {
+  if (channels === undefined) return { source_stream: '1' }
+  // Where each channel has its stream, there may be no channel of stream 1.
+  return channels.split(',').every((each) => each.includes(':'))
+    ? { source_channels: channels }
+    : { source_stream: '1', source_channels: channels }
+}
+
 /** The audio of the source in one codec, as a file or as segments. The service knows the codecs. */
 function withoutVideo(body: JobBody, flags: JobFlags): JobBody {
   removeVideo(body)
   const bitrate = flags['audio-bitrate'] === undefined ? {} : { audio_bitrate: flags['audio-bitrate'] }
-  body['audioProfiles'] = [{ audio_codec: flags['audio-only'], audio_channels: '2', ...bitrate, source_stream: '1' }]
+  body['audioProfiles'] = [{ audio_codec: flags['audio-only'], audio_channels: '2', ...bitrate, ...sourceOf(flags) }]
   return withSettings(body, flags)
 }
 
@@ -126,6 +138,8 @@ function refuseContradictions(flags: JobFlags): void {
     throw new UsageError('--no-video cannot be combined with --preset: the renditions of a preset stay.')
   if (flags['no-audio'] === true && flags['audio-bitrate'] !== undefined)
     throw new UsageError('--no-audio and --audio-bitrate cannot be combined.')
+  if (flags['no-audio'] === true && flags['source-channels'] !== undefined)
+    throw new UsageError('--no-audio and --source-channels cannot be combined.')
 }
 
 /** Sets the output format and its manifests. */

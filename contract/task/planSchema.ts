@@ -81,6 +81,12 @@ const video = z.object({
 const channelName = z.string().check(z.regex(/^([A-Z]{2,4}|c\d)$/))
 
 const mix = z.object({
+  from: z.optional(
+    z.object({
+      channels: z.array(z.object({ stream: count, channel: count })).check(z.maxLength(6)),
+      longest: count,
+    }),
+  ),
   gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
   limited: z.boolean(),
 })

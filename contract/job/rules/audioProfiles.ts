@@ -4,8 +4,10 @@ import { AUDIO_CODECS, audioCodecOf, audioFileOf, audioRules, type AudioCodec } 
 import { isSegmented } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
+import { primaryStream } from '../sourceChannels.ts'
 import { allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
 import { requestsAudioCopy } from './copy.ts'
+import { checkSourceChannels } from './sourceChannels.ts'
 import { hasVideo } from './products.ts'
 
 const SAMPLE_RATE = 48_000
@@ -14,12 +16,13 @@ type Draft = Partial<AudioProfileFields>
 
 /** Decision "audio legality": checks the effective channels; the message lists the allowed bitrates. */
 export function checkAudio(profile: Draft, path: string, draft: JobDraft, findings: Findings): void {
-  const { audio_channels: layout, source_stream: stream } = profile
+  const { audio_channels: layout } = profile
   // 2.2 source_stream: "Required for audio to be produced."
-  if (stream === undefined) {
+  if (primaryStream(profile) === undefined && profile.source_channels === undefined) {
     const message = `${path} has no source_stream, so it produces no audio; set source_stream to the number of an audio stream of the source, counted from 1`
     findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
   }
+  checkSourceChannels(profile, path, draft, findings)
   // copy.ts checks a copied stream. Its channels and its bitrate are those of the source.
   if (profile.audio_codec === undefined || (requestsAudioCopy(profile) && draft.copy_if_possible !== true)) return
   const codec = audioCodecOf(profile.audio_codec)

@@ -3,6 +3,7 @@
 import type { Findings } from '../findings.ts'
 import { hasExtracts } from './extracts.ts'
 import type { JobDraft } from '../requestSchema.ts'
+import { primaryStream } from '../sourceChannels.ts'
 
 type Requested = Pick<
   JobDraft,
@@ -27,7 +28,7 @@ const withoutVideo: readonly Product[] = [
   {
     ask: 'an element of audioProfiles with source_stream',
     // 2.2 source_stream: "Required for audio to be produced."
-    isRequested: ({ audioProfiles }) => audioProfiles.some(({ source_stream: stream }) => stream !== undefined),
+    isRequested: ({ audioProfiles }) => audioProfiles.some((profile) => primaryStream(profile) !== undefined),
   },
   { ask: 'stills, animated_preview or waveform', isRequested: hasExtracts },
 ]

@@ -25,8 +25,8 @@ export interface AudioGroup {
 export function audioRenditions(tracks: readonly AudioTrack[]): AudioRendition[] {
   const found = new Map<string, AudioTrack[]>()
   for (const track of tracks) {
-    const { language, sourceStream } = track.format
-    const origin = sourceStream === undefined ? `language ${language ?? ''}` : `stream ${sourceStream}`
+    const { language, programme } = track.format
+    const origin = programme ?? `language ${language ?? ''}`
     // A second track with the same encoding differs in volume or dialogue level: it is a separate rendition.
     for (let copy = 0; ; copy++) {
       const key = `${origin} ${copy}`

@@ -63,10 +63,10 @@ export interface AudioFormat {
   /** ISO 639-2; null where the source does not state it. */
   language: string | null
   /**
-   * 1-based index among the source's audio streams. Tracks with the same index are encodings of the same audio. If it
-   * is missing, the language decides instead.
+   * What it is made of (programmeOf). Tracks with the same value are encodings of the same audio. If it is missing, the
+   * language decides instead.
    */
-  sourceStream?: number
+  programme?: string
 }
 
 export interface VideoTrack extends MediaTrack {

@@ -1,7 +1,6 @@
 // In charge of: which audio streams an output carries, and how.
 // Not in charge of: allowed codecs, channels and bitrates (checked when the job is created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
-import { missingAudio } from './missingAudio.ts'
 import { carriedProfiles } from './carriedProfiles.ts'
 import { audioEncodings } from '../codecs.ts'
 import { copiedAudio } from '../copy/copiedStreams.ts'
@@ -9,6 +8,7 @@ import { planDialnorm } from './dialnorm.ts'
 import { planChannelMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
+import { missingProfileAudio, requestedAudio, warnHalfOfPair } from './sourceChannels.ts'
 import type { AudioPlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -36,18 +36,14 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
   // 2.2 source_stream: required to produce audio. A profile without it has none.
   if (audio.sourceStream === null) return null
   requireEncoder(context, audio)
-  const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
-  if (stream === undefined)
-    throw missingAudio(
-      media,
-      audio.sourceStream,
-      `audioProfiles[${audio.index}].source_stream`,
-      'set optional on the audio profile to make the outputs without it',
-    )
+  const stream = requestedAudio(audio, media.audio)
+  if (stream === null)
+    throw missingProfileAudio(audio, media).error('set optional on the audio profile to make the outputs without it')
   requireDecoder(audio, stream)
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
   if (audio.copy) return copiedAudio({ ...audio, sourceStream: stream.number }, stream, language)
+  context.warn(...warnHalfOfPair(audio, stream, media.audio))
   const mix = context.follow(planChannelMix(audio, stream))
   const loudness = planLoudness(context, { stream, mix })
   const normalisedLufs = loudness === null ? null : spec.loudnessLufs

@@ -94,7 +94,7 @@ export function parseFfprobe(
       : extent(streams)),
     sizeBytes: positive(document.format?.size),
     video: main === undefined ? null : readVideo(main),
-    audio: decodableAudio.map((stream) => readAudio(stream, allAudio.indexOf(stream) + 1)),
+    audio: decodableAudio.map((stream) => readAudio(stream, allAudio.indexOf(stream) + 1, formats)),
     program:
       program?.program_num === undefined
         ? null
@@ -233,14 +233,36 @@ function isMirrored(stream: ProbeStream): boolean {
 /** ffprobe's names of the profiles of AAC. */
 const highEfficiency: Readonly<Record<string, 'sbr' | 'ps'>> = { 'HE-AAC': 'sbr', 'HE-AACv2': 'ps' }
 
-function readAudio(stream: ProbeStream, position: number): AudioStream {
+/**
+ * Matroska has no place for a layout. Its PCM is in the order of WAVE, so what its writers had is found by the number of
+ * channels. Other containers that state none, such as MXF, may hold anything.
+ */
+const MATROSKA_LAYOUTS: Readonly<Record<number, string>> = {
+  3: '2.1',
+  4: '4.0',
+  5: '5.0',
+  6: '5.1',
+  7: '6.1',
+  8: '7.1',
+}
+
+function channelLayout(
+  { codec_name: codec, channel_layout: layout, channels = 0 }: ProbeStream,
+  formats: string[],
+): string | null {
+  // The decoder makes one up: SMPTE ST 302 has none.
+  if (codec === 's302m' && channels > 2) return null
+  return nonEmpty(layout) ?? (formats.includes('matroska') ? (MATROSKA_LAYOUTS[channels] ?? null) : null)
+}
+
+function readAudio(stream: ProbeStream, position: number, formats: string[]): AudioStream {
   return {
     index: stream.index ?? 0,
     id: identifier(stream),
     number: position,
     codec: stream.codec_name ?? 'unknown',
     channels: stream.channels ?? 0,
-    channelLayout: nonEmpty(stream.channel_layout),
+    channelLayout: channelLayout(stream, formats),
     sampleRate: positive(stream.sample_rate) ?? 0,
     ...(positive(stream.bit_rate) === null ? {} : { bitrateKbps: Math.ceil(positive(stream.bit_rate)! / 1000) }),
     language: stream.tags?.['language'] ?? null,

@@ -3,7 +3,7 @@
 
 import type { DrawnArea } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { DownmixLevels } from '../../formats/ac3.ts'
-import type { ChannelMix } from './channelMix.ts'
+import type { ChannelMix, ChosenChannels } from './channelMix.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { VideoSurvey } from './videoSurvey.ts'
 
@@ -120,6 +120,8 @@ export interface AudioStream {
   downmixLevels: DownmixLevels | null
   /** `source_stream` in the request of a stream that is joined from several; missing = `number`. */
   requestedStream?: number
+  /** It stands for these channels (audio/sourceChannels.ts); missing = it is a stream of the source. */
+  chosen?: ChosenChannels
   /** Channels have been added to those of this stream, so that its peaks may exceed full scale; missing = no. */
   isMixed?: boolean
   /** Why this ffmpeg does not decode all of it, and which one does; missing = it does, as far as known. */
