@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
+import { HEIGHT } from '#contract/limits.ts'
 import { UsageError } from '../cliErrors.ts'
 import { readStillsArgument } from './extractArguments.ts'
 
@@ -35,6 +36,8 @@ export type JobBody = Record<string, unknown>
 
 /** Factor on the minimum bitrate, which is far too low for good quality. */
 const BITRATE_HEADROOM = 2.5
+/** Stereo. */
+const DEFAULT_AUDIO_KBPS = '128'
 /** Seconds. Segments have 6 s, and a player can change the rendition at each key frame. */
 const STREAMING_GOP = 2
 
@@ -78,7 +81,7 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
   if (flags['audio-only'] !== undefined) return withoutVideo(body, flags)
   if (flags['no-audio'] === true) body['audioProfiles'] = []
   else if ((flags['audio-bitrate'] ?? flags['source-channels']) !== undefined || isBare) {
-    const audio_bitrate = flags['audio-bitrate'] ?? '128'
+    const audio_bitrate = flags['audio-bitrate'] ?? DEFAULT_AUDIO_KBPS
     const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate, ...sourceOf(flags), optional: true }
     const copied = { audio_codec: 'copy', source_stream: '1', optional: true }
     body['audioProfiles'] = [
@@ -111,8 +114,11 @@ function sourceOf({ 'source-channels': channels }: JobFlags): object {
 /** The audio of the source in one codec, as a file or as segments. The service knows the codecs. */
 function withoutVideo(body: JobBody, flags: JobFlags): JobBody {
   removeVideo(body)
-  const bitrate = flags['audio-bitrate'] === undefined ? {} : { audio_bitrate: flags['audio-bitrate'] }
-  body['audioProfiles'] = [{ audio_codec: flags['audio-only'], audio_channels: '2', ...bitrate, ...sourceOf(flags) }]
+  const codec = flags['audio-only']
+  const hasBitrate = codec !== 'flac' && codec !== 'pcm' && codec !== 'copy'
+  const bitrate = flags['audio-bitrate'] ?? (hasBitrate ? DEFAULT_AUDIO_KBPS : undefined)
+  const audio_bitrate = bitrate === undefined ? {} : { audio_bitrate: bitrate }
+  body['audioProfiles'] = [{ audio_codec: codec, audio_channels: '2', ...audio_bitrate, ...sourceOf(flags) }]
   return withSettings(body, flags)
 }
 
@@ -165,27 +171,35 @@ function applyVideo(body: JobBody, flags: JobFlags, isBare: boolean): void {
     return
   }
   if (renditions || (mode !== undefined && isBare)) {
-    body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags))
+    body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags, isBare))
     delete body['ladder']
   } else if (mode !== undefined) {
     throw new UsageError('--mode applies to renditions given with --rendition.')
   } else if ((hls ?? dash ?? mp4) === true && body['videoProfiles'] === undefined && flags.preset === undefined) {
     body['ladder'] = 'auto'
     return
-  } else if (isBare) body['videoProfiles'] = [rendition('0', flags)]
+  } else if (isBare) body['videoProfiles'] = [rendition('0', flags, isBare)]
   if (isBare) body['allow_upscaling'] = false
 }
 
 /** "720", "720:2500", "1280x720:2500", "0" (the source's size). */
-function rendition(written: string, flags: JobFlags): object {
+function rendition(written: string, flags: JobFlags, isBare: boolean): object {
   const [, width = '0', height = '', kbps] = /^(?:(\d{1,5})x)?(\d{1,5})p?(?::(\d{1,7}))?$/.exec(written) ?? []
   if (height === '') throw new UsageError(`--rendition ${written}: write 720, 720:2500 or 1280x720:2500.`)
+  const isSourceSize = Number(width) === 0 && Number(height) === 0
+  // Larger than any source, so that the service reduces it to the source's size with the bitrate of that size.
+  if (isSourceSize && kbps === undefined && isBare && flags['allow-upscaling'] !== true)
+    return rendition(`${largestLines(flags)}`, flags, isBare)
   return {
     width: Number(width),
     height: Number(height),
     video_bitrate: kbps === undefined ? bitrate(Number(width), Number(height), flags) : Number(kbps),
     video_bitrate_mode: flags.mode ?? 'vbr',
   }
+}
+
+function largestLines({ codec }: JobFlags): number {
+  return codec === 'mpeg2' ? 1080 : HEIGHT.maximum
 }
 
 /** Bitrate of a rendition. An unknown height counts as 1080, an unknown width as 16:9. */

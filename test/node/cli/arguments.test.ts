@@ -137,7 +137,34 @@ describe('submit sends', () => {
       },
     ],
     [{ mp4: true }, { output_container: 'mp4', ladder: 'auto', audioProfiles: [stereo] }],
-    [{ 'audio-only': 'mp3' }, { audioProfiles: [{ audio_codec: 'mp3', audio_channels: '2', source_stream: '1' }] }],
+    [
+      { 'audio-only': 'mp3' },
+      { audioProfiles: [{ audio_codec: 'mp3', audio_channels: '2', audio_bitrate: '128', source_stream: '1' }] },
+    ],
+    [
+      { 'audio-only': 'flac', 'source-channels': '3,4' },
+      {
+        audioProfiles: [{ audio_codec: 'flac', audio_channels: '2', source_stream: '1', source_channels: '3,4' }],
+      },
+    ],
+    [
+      {},
+      {
+        videoProfiles: [{ width: 0, height: 4320, video_bitrate: 46_000, video_bitrate_mode: 'vbr' }],
+        allow_upscaling: false,
+        audioProfiles: [stereo],
+      },
+    ],
+    [
+      { rendition: ['0:3000'], 'source-channels': '1:1,2:1' },
+      {
+        videoProfiles: [{ width: 0, height: 0, video_bitrate: 3000, video_bitrate_mode: 'vbr' }],
+        allow_upscaling: false,
+        audioProfiles: [
+          { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_channels: '1:1,2:1', optional: true },
+        ],
+      },
+    ],
     [
       { 'audio-only': 'aac', 'audio-bitrate': '64', hls: true },
       {
