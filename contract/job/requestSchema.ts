@@ -158,6 +158,15 @@ export const videoProfileSchema = z.object({
   video_codec: optionalEnum(['copy']),
 })
 
+export const AUDIO_PURPOSES = [
+  'main',
+  'audio_description',
+  'hearing_impaired',
+  'clean_effects',
+  'commentary',
+  'dub',
+] as const
+
 const SOURCE_STREAMS = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 
 /** 2.2, element of audioProfiles. */
@@ -186,6 +195,7 @@ export const audioProfileSchema = z.object({
       expects: `1, 2 or 6 channels of the source from 1 to ${limits.SOURCE_CHANNEL.maximum}, separated by commas, like "3,4", each with or without a stream from 1 to ${limits.SOURCE_CHANNEL_STREAM.maximum} before it, like "1:1,2:1"`,
     },
   ),
+  purpose: optionalEnum(AUDIO_PURPOSES),
   dolby_digital_dialnorm: optionalNumber({
     ...limits.DIALNORM,
     integersOnly: true,

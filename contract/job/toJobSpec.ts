@@ -200,6 +200,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
       index,
       ...audioFormatOf(profile),
       ...sourceStreamsOf(profile, single),
+      purpose: profile.purpose ?? null,
       downmix: profile.downmix ?? null,
       downmixLfe: profile.downmix_lfe ?? null,
       // Decision "dolby_digital_dialnorm": absent = 0, passthrough.

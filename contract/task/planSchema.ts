@@ -7,7 +7,7 @@ import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
 import { CAPTION_FORMATS, CHANNELS_608, LANGUAGE_TAG } from '../captions.ts'
 import { CAPTION_LABEL_CHARACTERS, CAPTIONS } from '../limits.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
-import { PREVIEW_FORMATS, STILL_FORMATS, WAVEFORM_FORMATS } from '../job/requestSchema.ts'
+import { AUDIO_PURPOSES, PREVIEW_FORMATS, STILL_FORMATS, WAVEFORM_FORMATS } from '../job/requestSchema.ts'
 import { INPUTS, MAX_JOB_PARTS, MAX_STILLS, STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
@@ -101,6 +101,7 @@ const audio = z.object({
   requestedStream: z.optional(count),
   language: z.nullable(z.string().check(z.regex(/^[a-z]{3}$/))),
   mix: z.optional(mix),
+  purpose: z.optional(z.enum(AUDIO_PURPOSES)),
   silenceUntilSeconds: z.optional(amount),
   volumePercent: amount,
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),

@@ -124,8 +124,9 @@ function codecStrings(audio: readonly AudioPlan[], found: readonly string[]): st
 }
 
 function audioFormat(track: AudioPlan, codec: string): AudioFormat {
-  const { channels, sampleRate, bitrateKbps, language } = track
-  return { codec, channels, sampleRate, bitrateKbps, language, programme: programmeOf(track) }
+  const { channels, sampleRate, bitrateKbps, language, purpose } = track
+  const own = { codec, channels, sampleRate, bitrateKbps, language, programme: programmeOf(track) }
+  return purpose === undefined ? own : { ...own, purpose }
 }
 
 /**

@@ -1,7 +1,7 @@
 // In charge of: rules between the fields of one audio profile, and warnings about those without effect.
 // Not in charge of: single fields (requestSchema.ts), the outputs that carry the codec (combinations.ts).
 import { AUDIO_CODECS, audioCodecOf, audioFileOf, audioRules, type AudioCodec } from '../../codecs.ts'
-import { isSegmented } from '../../containers.ts'
+import { containerRules, hasHls, isSegmented } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
 import { primaryStream } from '../sourceChannels.ts'
@@ -23,6 +23,7 @@ export function checkAudio(profile: Draft, path: string, draft: JobDraft, findin
     findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
   }
   checkSourceChannels(profile, path, draft, findings)
+  warnPurpose(profile, path, draft, findings)
   // copy.ts checks a copied stream. Its channels and its bitrate are those of the source.
   if (profile.audio_codec === undefined || (requestsAudioCopy(profile) && draft.copy_if_possible !== true)) return
   const codec = audioCodecOf(profile.audio_codec)
@@ -93,6 +94,23 @@ function checkFile(profile: Draft, codec: AudioCodec, path: string, draft: JobDr
       field,
       `${field} has no effect: without audio_output_path, this audio has no file of its own`,
     )
+}
+
+/** What cannot be signalled in the outputs. In HLS at least the name says it. */
+function warnPurpose(profile: Draft, path: string, draft: JobDraft, findings: Findings): void {
+  const { purpose = 'main', audio_codec: codec = 'aac' } = profile
+  const isManifest = hasHls(draft) || draft.segmented_output_dash === true
+  if (purpose === 'main' || isManifest) return
+  const file = hasVideo(draft) ? containerRules(draft.output_container)?.file : codec === 'aac' ? 'mp4' : null
+  const lacks = isSegmented(draft) || file == null ? true : NOT_SIGNALLED[file].includes(purpose)
+  if (!lacks) return
+  const field = `${path}.purpose`
+  findings.warn('no_effect', field, `${field} has no effect: the outputs have no place for ${purpose}`)
+}
+
+const NOT_SIGNALLED: Readonly<Record<'mp4' | 'ts', readonly string[]>> = {
+  mp4: ['clean_effects'],
+  ts: ['commentary', 'dub'],
 }
 
 /** audio_sample_rate and audio_bit_depth. */

@@ -10,7 +10,8 @@ import {
   toneLevelDb,
 } from '../../support/media/audioSamples.ts'
 import { probeFile, probeStream } from '../../support/media/media.ts'
-import { measurement, rejectedRow, type JobChange, type Row } from '../row.ts'
+import { AUDIO_PURPOSES } from '#contract/job/requestSchema.ts'
+import { measurement, provenByTest, rejectedRow, type JobChange, type Row } from '../row.ts'
 import { SURROUND_HZ, trackHz } from '../sourceClips.ts'
 
 const SMALL = { width: 64, height: 64, video_bitrate: 100 }
@@ -182,6 +183,8 @@ const channels: Row[] = [
   surroundRow('aac', 'audioProfiles[].primary_audio_downmix_to_stereo', false),
 ]
 
+const PURPOSE_TEST = 'test/node/transcoder/encoding/audio/audioPurpose.test.ts'
+
 /** The tones that are heard in each channel of the output. */
 function channelsRow(value: string, source: 'surround' | 'tracks', channels: 2 | 6, wanted: number[][]): Row {
   const tones = source === 'surround' ? [...SURROUND_HZ] : Array.from({ length: 8 }, (_, index) => trackHz(index))
@@ -228,6 +231,13 @@ const streams: Row[] = [
     { path: 'audioProfiles[].source_stream', value: '8', job: audioJob([{ source_stream: '8' }]), source: 'small' },
     'audio_stream_missing',
     'audioProfiles[0].source_stream',
+  ),
+  ...AUDIO_PURPOSES.map((value) =>
+    provenByTest(
+      { path: 'audioProfiles[].purpose', value, expected: 'signalled in ts and mp4' },
+      PURPOSE_TEST,
+      'each purpose',
+    ),
   ),
   channelsRow('3', 'surround', 2, [[2], [2]]),
   channelsRow('6,5', 'surround', 2, [[5], [4]]),

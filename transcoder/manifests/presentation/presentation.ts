@@ -3,6 +3,7 @@
 // Not in charge of: measuring (transcoder/segmenter), writing playlists and manifests (mediaPlaylist.ts, mpd.ts,
 // smoothManifest.ts).
 import type { SegmentForm } from '#contract/codecs.ts'
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../../formats/rational.ts'
 
 /** A byte range that begins at `offset`. */
@@ -62,6 +63,8 @@ export interface AudioFormat {
   bitrateKbps: number
   /** ISO 639-2; null where the source does not state it. */
   language: string | null
+  /** Missing = main. */
+  purpose?: AudioPurpose | undefined
   /**
    * What it is made of (programmeOf). Tracks with the same value are encodings of the same audio. If it is missing, the
    * language decides instead.

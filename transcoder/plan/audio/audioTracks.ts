@@ -42,7 +42,8 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
   requireDecoder(audio, stream)
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
-  if (audio.copy) return copiedAudio({ ...audio, sourceStream: stream.number }, stream, language)
+  if (audio.copy)
+    return { ...copiedAudio({ ...audio, sourceStream: stream.number }, stream, language), ...purposeOf(audio, stream) }
   context.warn(...warnHalfOfPair(audio, stream, media.audio))
   const mix = context.follow(planChannelMix(audio, stream))
   const loudness = planLoudness(context, { stream, mix })
@@ -56,6 +57,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     sourceStream: audio.sourceStream,
     ...(stream.requestedStream === undefined ? {} : { requestedStream: stream.requestedStream }),
     language,
+    ...purposeOf(audio, stream),
     mix,
     silenceUntilSeconds: silencePaddingUntil(context, stream, kind),
     volumePercent: spec.audioVolume,
@@ -63,6 +65,13 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     dialnorm: planDialnorm(context, audio, stream, { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs }),
     ...(audio.bitDepth === null ? {} : { bitDepth: audio.bitDepth }),
   }
+}
+
+function purposeOf(audio: AudioProfile, stream: AudioStream): Pick<AudioPlan, 'purpose'> {
+  const purpose = audio.purpose ?? stream.purpose ?? 'main'
+  // A copied stream would keep what the source says.
+  const isPlain = purpose === 'main' && !(audio.copy && stream.purpose !== undefined)
+  return isPlain ? {} : { purpose }
 }
 
 /** Throws unsupported_combination where this ffmpeg was built without the encoder. */

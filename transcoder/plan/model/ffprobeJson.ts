@@ -1,5 +1,6 @@
 // In charge of: reading ffprobe's JSON as a MediaInfo. Any of its fields may be missing or invalid.
 // Not in charge of: running ffprobe (transcoder/analysis/probe.ts).
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { AudioStream, MediaInfo, OtherStream, StreamDisposition, VideoStream } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { chooseVideo, isOnePicture, isUnreadable } from './streamChoice.ts'
@@ -230,6 +231,21 @@ function isMirrored(stream: ProbeStream): boolean {
   return a * d - b * c < 0
 }
 
+/** Also of the audio_type of ISO_639_language_descriptor, and of supplementary_audio_descriptor. */
+const PURPOSES: Readonly<Record<string, AudioPurpose>> = {
+  visual_impaired: 'audio_description',
+  descriptions: 'audio_description',
+  hearing_impaired: 'hearing_impaired',
+  clean_effects: 'clean_effects',
+  comment: 'commentary',
+  dub: 'dub',
+}
+
+function audioPurpose({ disposition }: ProbeStream): { purpose?: AudioPurpose } {
+  const trait = Object.keys(PURPOSES).find((name) => disposition?.[name] === 1)
+  return trait === undefined ? {} : { purpose: PURPOSES[trait]! }
+}
+
 /** ffprobe's names of the profiles of AAC. */
 const highEfficiency: Readonly<Record<string, 'sbr' | 'ps'>> = { 'HE-AAC': 'sbr', 'HE-AACv2': 'ps' }
 
@@ -266,6 +282,7 @@ function readAudio(stream: ProbeStream, position: number, formats: string[]): Au
     sampleRate: positive(stream.sample_rate) ?? 0,
     ...(positive(stream.bit_rate) === null ? {} : { bitrateKbps: Math.ceil(positive(stream.bit_rate)! / 1000) }),
     language: stream.tags?.['language'] ?? null,
+    ...audioPurpose(stream),
     dialnorm: null,
     downmixLevels: null,
     loudness: [],

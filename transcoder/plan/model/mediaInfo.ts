@@ -1,6 +1,7 @@
 // In charge of: the facts about a source that the analysis found, as plain values.
 // Not in charge of: finding them (transcoder/analysis/probe.ts).
 
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { DrawnArea } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { DownmixLevels } from '../../formats/ac3.ts'
 import type { ChannelMix, ChosenChannels } from './channelMix.ts'
@@ -111,6 +112,8 @@ export interface AudioStream {
   /** As the container or the frames state it; missing = not stated. */
   bitrateKbps?: number
   language: string | null
+  /** As the container states it; missing = main, or not stated. */
+  purpose?: AudioPurpose
   /**
    * Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or it was not read
    * (streamDetails.ts).
