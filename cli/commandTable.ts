@@ -101,6 +101,11 @@ export const commandTable = {
         values: [...WIRE_VIDEO_CODECS, 'copy'],
       },
       mode: { type: 'string', value: 'NAME', description: 'video_bitrate_mode', values: ['vbr', 'cbr', 'qvbr'] },
+      'source-channels': {
+        type: 'string',
+        value: 'LIST',
+        description: 'channels of the source that make the audio: 3,4 or 1:1,2:1 (stream:channel)',
+      },
       'audio-bitrate': { type: 'string', value: 'KBPS', description: 'audio bitrate of stereo AAC; default 128' },
       'no-audio': { type: 'boolean', description: 'outputs without audio' },
       'audio-only': {

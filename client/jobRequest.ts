@@ -182,6 +182,10 @@ export interface AudioProfile {
   primary_audio_downmix_to_stereo?: boolean | null | undefined
   /** Number of the audio stream of the source, from 1. Without it, no audio is produced. Must be the index of a source stream from 1 to 8. */
   source_stream?: '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | number | null | undefined
+  /** The channels of the source that make this audio, in the order left, right, centre, LFE, left surround, right surround: "3,4" = of source_stream, "1:1,2:1" = channel 1 of streams 1 and 2; one channel goes to both sides (docs/audio.md). Absent = all channels of source_stream. Must be 1, 2 or 6 channels of the source from 1 to 64, separated by commas, like "3,4", each with or without a stream from 1 to 32 before it, like "1:1,2:1". */
+  source_channels?: number | string | null | undefined
+  /** What this audio is for, as players and receivers are told: main, audio_description (for the visually impaired), hearing_impaired, clean_effects (without speech), commentary or dub (docs/audio.md). Absent = as the source says. Must be one of "main", "audio_description", "hearing_impaired", "clean_effects", "commentary", "dub". */
+  purpose?: 'main' | 'audio_description' | 'hearing_impaired' | 'clean_effects' | 'commentary' | 'dub' | null | undefined
   /** Dialogue level (dialnorm) of ac3 and eac3; 0 = as in the source. Must be a whole number from 0 to 31. */
   dolby_digital_dialnorm?: number | string | null | undefined
   /** How more than two channels become stereo (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro. Must be one of "lo_ro", "lt_rt". */

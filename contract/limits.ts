@@ -65,6 +65,9 @@ export const AUDIO_VOLUME = { minimum: 0, maximum: 200 } as const
 export const LOUDNESS_LUFS = { minimum: -40, maximum: -5 } as const
 export const DIALNORM = { minimum: 0, maximum: 31 } as const
 export const SOURCE_STREAM = { minimum: 1, maximum: 8 } as const
+/** In source_channels. */
+export const SOURCE_CHANNEL = { minimum: 1, maximum: 64 } as const
+export const SOURCE_CHANNEL_STREAM = { minimum: 1, maximum: 32 } as const
 export const IP_DISTANCE = { minimum: 1, maximum: 8 } as const
 /** Seconds; the minimum is exclusive. */
 export const GOP_LENGTH = { minimum: 0, maximum: 60 } as const

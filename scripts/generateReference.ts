@@ -166,7 +166,7 @@ ${ladder()}
 |---|---|
 | absent | is made, with the warning \`upscaled\` |
 | \`true\` | is made |
-| \`false\` | is left out, with the warning \`rung_left_out\`. When every profile is larger, the smallest is made at the source's size with its own bitrate (\`rung_at_source_size\`) |
+| \`false\` | is left out, with the warning \`rung_left_out\`. When every profile is larger, the smallest is made at the source's size with the bitrate of that size, and at most twice that of the source (\`rung_at_source_size\`) |
 
 The picture counts, as it is shown: upright, in square pixels, without bars and without what is cropped. Two pixels more are
 rounding.

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
+import { HEIGHT } from '#contract/limits.ts'
 import { UsageError } from '../cliErrors.ts'
 import { readStillsArgument } from './extractArguments.ts'
 
@@ -17,6 +18,7 @@ export interface JobFlags {
   codec?: string | undefined
   mode?: string | undefined
   'audio-bitrate'?: string | undefined
+  'source-channels'?: string | undefined
   'no-audio'?: boolean | undefined
   'audio-only'?: string | undefined
   'no-video'?: boolean | undefined
@@ -34,6 +36,8 @@ export type JobBody = Record<string, unknown>
 
 /** Factor on the minimum bitrate, which is far too low for good quality. */
 const BITRATE_HEADROOM = 2.5
+/** Stereo. */
+const DEFAULT_AUDIO_KBPS = '128'
 /** Seconds. Segments have 6 s, and a player can change the rendition at each key frame. */
 const STREAMING_GOP = 2
 
@@ -76,11 +80,13 @@ export function applyJobFlags(document: JobBody | null, flags: JobFlags): JobBod
   if (flags['no-video'] === true) removeVideo(body)
   if (flags['audio-only'] !== undefined) return withoutVideo(body, flags)
   if (flags['no-audio'] === true) body['audioProfiles'] = []
-  else if (flags['audio-bitrate'] !== undefined || isBare) {
-    const audio_bitrate = flags['audio-bitrate'] ?? '128'
-    const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate, source_stream: '1', optional: true }
+  else if ((flags['audio-bitrate'] ?? flags['source-channels']) !== undefined || isBare) {
+    const audio_bitrate = flags['audio-bitrate'] ?? DEFAULT_AUDIO_KBPS
+    const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate, ...sourceOf(flags), optional: true }
     const copied = { audio_codec: 'copy', source_stream: '1', optional: true }
-    body['audioProfiles'] = [flags.codec === 'copy' && flags['audio-bitrate'] === undefined ? copied : stereo]
+    body['audioProfiles'] = [
+      flags.codec === 'copy' && (flags['audio-bitrate'] ?? flags['source-channels']) === undefined ? copied : stereo,
+    ]
   }
   return withSettings(body, flags)
 }
@@ -96,17 +102,31 @@ function withSettings(body: JobBody, flags: JobFlags): JobBody {
   return body
 }
 
+/** The first audio stream, or the named channels. */
+function sourceOf({ 'source-channels': channels }: JobFlags): object {
+  if (channels === undefined) return { source_stream: '1' }
+  // Where each channel has its stream, there may be no channel of stream 1.
+  return channels.split(',').every((each) => each.includes(':'))
+    ? { source_channels: channels }
+    : { source_stream: '1', source_channels: channels }
+}
+
 /** Containers that are not named as their codec. The service knows the codecs. */
 const AUDIO_FILES: Readonly<Record<string, string>> = { aac: 'm4a', opus: 'ogg', pcm: 'wav' }
 
 /** The audio of the source in one codec, as a file or as segments. */
 function withoutVideo(body: JobBody, flags: JobFlags): JobBody {
   removeVideo(body)
-  const bitrate = flags['audio-bitrate'] === undefined ? {} : { audio_bitrate: flags['audio-bitrate'] }
   const codec = flags['audio-only'] ?? ''
-  const file = (flags.hls ?? flags.dash) === true ? {} : { audio_container: AUDIO_FILES[codec] ?? codec }
+  const hasBitrate = codec !== 'flac' && codec !== 'pcm' && codec !== 'copy'
+  const bitrate = flags['audio-bitrate'] ?? (hasBitrate ? DEFAULT_AUDIO_KBPS : undefined)
+  const audio_bitrate = bitrate === undefined ? {} : { audio_bitrate: bitrate }
+  const isFile = (flags.hls ?? flags.dash) !== true
+  const file = isFile && codec !== 'copy' ? { audio_container: AUDIO_FILES[codec] ?? codec } : {}
+  // The container of a copied stream is known only with the source.
+  if (isFile && codec === 'copy') body['audio_output_path'] = 'audio'
   body['videoProfiles'] = []
-  body['audioProfiles'] = [{ audio_codec: codec, ...file, audio_channels: '2', ...bitrate, source_stream: '1' }]
+  body['audioProfiles'] = [{ audio_codec: codec, ...file, audio_channels: '2', ...audio_bitrate, ...sourceOf(flags) }]
   return withSettings(body, flags)
 }
 
@@ -132,6 +152,8 @@ function refuseContradictions(flags: JobFlags): void {
     throw new UsageError('--no-video cannot be combined with --preset: the renditions of a preset stay.')
   if (flags['no-audio'] === true && flags['audio-bitrate'] !== undefined)
     throw new UsageError('--no-audio and --audio-bitrate cannot be combined.')
+  if (flags['no-audio'] === true && flags['source-channels'] !== undefined)
+    throw new UsageError('--no-audio and --source-channels cannot be combined.')
 }
 
 /** Sets the output format and its manifests. */
@@ -157,27 +179,35 @@ function applyVideo(body: JobBody, flags: JobFlags, isBare: boolean): void {
     return
   }
   if (renditions || (mode !== undefined && isBare)) {
-    body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags))
+    body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags, isBare))
     delete body['ladder']
   } else if (mode !== undefined) {
     throw new UsageError('--mode applies to renditions given with --rendition.')
   } else if ((hls ?? dash ?? mp4) === true && body['videoProfiles'] === undefined && flags.preset === undefined) {
     body['ladder'] = 'auto'
     return
-  } else if (isBare) body['videoProfiles'] = [rendition('0', flags)]
+  } else if (isBare) body['videoProfiles'] = [rendition('0', flags, isBare)]
   if (isBare) body['allow_upscaling'] = false
 }
 
 /** "720", "720:2500", "1280x720:2500", "0" (the source's size). */
-function rendition(written: string, flags: JobFlags): object {
+function rendition(written: string, flags: JobFlags, isBare: boolean): object {
   const [, width = '0', height = '', kbps] = /^(?:(\d{1,5})x)?(\d{1,5})p?(?::(\d{1,7}))?$/.exec(written) ?? []
   if (height === '') throw new UsageError(`--rendition ${written}: write 720, 720:2500 or 1280x720:2500.`)
+  const isSourceSize = Number(width) === 0 && Number(height) === 0
+  // Larger than any source, so that the service reduces it to the source's size with the bitrate of that size.
+  if (isSourceSize && kbps === undefined && isBare && flags['allow-upscaling'] !== true)
+    return rendition(`${largestLines(flags)}`, flags, isBare)
   return {
     width: Number(width),
     height: Number(height),
     video_bitrate: kbps === undefined ? bitrate(Number(width), Number(height), flags) : Number(kbps),
     video_bitrate_mode: flags.mode ?? 'vbr',
   }
+}
+
+function largestLines({ codec }: JobFlags): number {
+  return codec === 'mpeg2' ? 1080 : HEIGHT.maximum
 }
 
 /** Bitrate of a rendition. An unknown height counts as 1080, an unknown width as 16:9. */

@@ -53,7 +53,7 @@ export const builtInPresets: readonly BuiltInPreset[] = [
   builtIn('mp4', 'MP4', 'One H.264 file, up to 720p, with stereo audio. Plays everywhere.', {
     output_container: 'mp4',
     allow_upscaling: false,
-    videoProfiles: [rung(720, 2600, 'video-720p.mp4')],
+    videoProfiles: [rung(720, 2600, 'video.mp4')],
     audioProfiles: [stereo('aac', 128)],
   }),
   builtIn(
@@ -90,7 +90,9 @@ export const builtInPresets: readonly BuiltInPreset[] = [
     output_container: 'mp4',
     video_codec: 'hevc',
     gop_length: 2,
-    videoProfiles: [{ output: 'video-hevc.mp4', width: 0, height: 0, video_bitrate_mode: 'vbr', video_bitrate: 6000 }],
+    // Clamped to the source's size, with the rate of that size: 6000 kbps at 1080p.
+    allow_upscaling: false,
+    videoProfiles: [rung(4320, 48_000, 'video-hevc.mp4')],
     audioProfiles: [stereo('aac', 192)],
   }),
   builtIn(
@@ -114,7 +116,7 @@ export const builtInPresets: readonly BuiltInPreset[] = [
     audio_output_path: 'audio',
     loudness_lufs: -16,
     allow_upscaling: false,
-    videoProfiles: [rung(234, 200, 'preview-234p.mp4')],
+    videoProfiles: [rung(234, 200, 'preview.mp4')],
     audioProfiles: [stereo('aac', 192)],
   }),
   builtIn('podcast', 'Podcast', 'An MP3 at −16 LUFS, without video.', {

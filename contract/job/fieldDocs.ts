@@ -143,6 +143,10 @@ const audioProfile: Record<keyof AudioProfileFields, string> = {
   audio_bitrate: 'Bitrate in kbps, by codec and channels. Not used by flac and pcm, which keep every sample.',
   primary_audio_downmix_to_stereo: 'Downmix from 5.1 to stereo, even when audio_channels is 6.',
   source_stream: 'Number of the audio stream of the source, from 1. Without it, no audio is produced.',
+  source_channels:
+    'The channels of the source that make this audio, in the order left, right, centre, LFE, left surround, right surround: "3,4" = of source_stream, "1:1,2:1" = channel 1 of streams 1 and 2; one channel goes to both sides (docs/audio.md). Absent = all channels of source_stream.',
+  purpose:
+    'What this audio is for, as players and receivers are told: main, audio_description (for the visually impaired), hearing_impaired, clean_effects (without speech), commentary or dub (docs/audio.md). Absent = as the source says.',
   dolby_digital_dialnorm: 'Dialogue level (dialnorm) of ac3 and eac3; 0 = as in the source.',
   downmix:
     'How more than two channels become stereo (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro.',

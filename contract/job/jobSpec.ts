@@ -5,6 +5,7 @@ import type { AudioCodec, AudioContainer, VideoCodec } from '../codecs.ts'
 import type { CaptionFormat, Channel608 } from '../captions.ts'
 import type { Container } from '../containers.ts'
 import type { CutTime } from './cutTime.ts'
+import type { AUDIO_PURPOSES } from './requestSchema.ts'
 
 /**
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
@@ -54,6 +55,14 @@ export interface VideoProfile {
 /** ITU-R BS.775. lo_ro: plain stereo. lt_rt: for decoders that restore the surround channels from the phase. */
 export type Downmix = 'lo_ro' | 'lt_rt'
 
+/** What audio is for. */
+export type AudioPurpose = (typeof AUDIO_PURPOSES)[number]
+
+export interface SourceChannel {
+  stream: number
+  channel: number
+}
+
 export interface AudioProfile {
   /** Position in `audioProfiles`. */
   index: number
@@ -70,6 +79,13 @@ export interface AudioProfile {
   container: AudioContainer
   /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */
   sourceStream: number | null
+  /**
+   * The channels of the source that make this audio, one (for both sides), two or six, each with its 1-based stream and
+   * channel; null or missing = those of `sourceStream`.
+   */
+  sourceChannels?: SourceChannel[] | null | undefined
+  /** null or missing = that of the source. */
+  purpose?: AudioPurpose | null | undefined
   /** How more than two channels are mixed to stereo; null = not given, which means lo_ro. */
   downmix: Downmix | null
   /** Whether the downmix includes the LFE channel; null = not given, which means false. */

@@ -8,6 +8,7 @@ import { CAPTION_FORMATS, canonicalLanguage, CHANNELS_608, EMBEDDED_CAPTIONS, LA
 import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
 import { CUT_TIME } from './cutTime.ts'
+import { areSourceChannels, SOURCE_CHANNELS } from './sourceChannels.ts'
 import { OUTPUT_PROVIDERS, PROVIDERS, type Provider } from './stores/registry.ts'
 
 /** What messages say about a field; `expects` completes "<field> must be …". Its description: fieldDocs.ts. */
@@ -157,6 +158,15 @@ export const videoProfileSchema = z.object({
   video_codec: optionalEnum(['copy']),
 })
 
+export const AUDIO_PURPOSES = [
+  'main',
+  'audio_description',
+  'hearing_impaired',
+  'clean_effects',
+  'commentary',
+  'dub',
+] as const
+
 const SOURCE_STREAMS = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 
 /** 2.2, element of audioProfiles. */
@@ -172,6 +182,20 @@ export const audioProfileSchema = z.object({
     expects: 'the index of a source stream from 1 to 8',
     ...limits.SOURCE_STREAM,
   }),
+  source_channels: field(
+    z.optional(
+      z.pipe(
+        z.transform((value: unknown) =>
+          typeof value === 'number' ? String(value) : typeof value === 'string' ? value.replaceAll(' ', '') : value,
+        ),
+        z.string().check(z.regex(SOURCE_CHANNELS), z.refine(areSourceChannels)),
+      ),
+    ),
+    {
+      expects: `1, 2 or 6 channels of the source from 1 to ${limits.SOURCE_CHANNEL.maximum}, separated by commas, like "3,4", each with or without a stream from 1 to ${limits.SOURCE_CHANNEL_STREAM.maximum} before it, like "1:1,2:1"`,
+    },
+  ),
+  purpose: optionalEnum(AUDIO_PURPOSES),
   dolby_digital_dialnorm: optionalNumber({
     ...limits.DIALNORM,
     integersOnly: true,

@@ -6,6 +6,7 @@ import { parseCutTime } from './cutTime.ts'
 import { isSegmented } from '../containers.ts'
 import { outputBaseName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
+import { parseSourceChannels, primaryStream } from './sourceChannels.ts'
 import { copiesAudio, copiesVideo } from './rules/copy.ts'
 import { toEven } from './rules/videoBitrates.ts'
 import { firstInput, outputProvider, type JobConfig } from './jobConfig.ts'
@@ -114,10 +115,19 @@ function inputSpec(fields: InputFields): InputSpec {
 }
 
 /** `single`: the only source, whose own numbers apply. */
-function sourceStreamOf({ source_stream: stream }: AudioProfileFields, single: InputSpec | null): number | null {
-  if (stream === undefined) return null
-  const own = single?.sourceStreams[Number(stream)]
-  return own ?? Number(stream)
+function sourceStreamsOf(
+  profile: AudioProfileFields,
+  single: InputSpec | null,
+): Pick<AudioProfile, 'sourceStream' | 'sourceChannels'> {
+  const primary = primaryStream(profile)
+  if (primary === undefined) return { sourceStream: null }
+  const own = (stream: number) => single?.sourceStreams[stream] ?? stream
+  if (profile.source_channels === undefined) return { sourceStream: own(primary) }
+  const named = parseSourceChannels(profile.source_channels)
+  return {
+    sourceStream: own(primary),
+    sourceChannels: named.map(({ stream, channel }) => ({ stream: own(stream ?? primary), channel })),
+  }
 }
 
 /** Translates the stored job. `sourceName` is the source's file name if its address does not contain it (an upload). */
@@ -189,7 +199,8 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
     audio: config.audioProfiles.map((profile, index) => ({
       index,
       ...audioFormatOf(profile),
-      sourceStream: sourceStreamOf(profile, single),
+      ...sourceStreamsOf(profile, single),
+      purpose: profile.purpose ?? null,
       downmix: profile.downmix ?? null,
       downmixLfe: profile.downmix_lfe ?? null,
       // Decision "dolby_digital_dialnorm": absent = 0, passthrough.

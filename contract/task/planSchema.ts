@@ -7,7 +7,7 @@ import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
 import { CAPTION_FORMATS, CHANNELS_608, LANGUAGE_TAG } from '../captions.ts'
 import { CAPTION_LABEL_CHARACTERS, CAPTIONS } from '../limits.ts'
 import { FILE_CONTAINERS } from '../containers.ts'
-import { PREVIEW_FORMATS, STILL_FORMATS, WAVEFORM_FORMATS } from '../job/requestSchema.ts'
+import { AUDIO_PURPOSES, PREVIEW_FORMATS, STILL_FORMATS, WAVEFORM_FORMATS } from '../job/requestSchema.ts'
 import { INPUTS, MAX_JOB_PARTS, MAX_STILLS, STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
@@ -81,6 +81,12 @@ const video = z.object({
 const channelName = z.string().check(z.regex(/^([A-Z]{2,4}|c\d)$/))
 
 const mix = z.object({
+  from: z.optional(
+    z.object({
+      channels: z.array(z.object({ stream: count, channel: count })).check(z.maxLength(6)),
+      longest: count,
+    }),
+  ),
   gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
   limited: z.boolean(),
 })
@@ -95,6 +101,7 @@ const audio = z.object({
   requestedStream: z.optional(count),
   language: z.nullable(z.string().check(z.regex(/^[a-z]{3}$/))),
   mix: z.optional(mix),
+  purpose: z.optional(z.enum(AUDIO_PURPOSES)),
   silenceUntilSeconds: z.optional(amount),
   volumePercent: amount,
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),

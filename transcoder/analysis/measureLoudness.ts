@@ -5,6 +5,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { FfmpegPrograms, PipeFeed } from '../ffmpeg/run.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { limiterGains, loudnessMeasurements } from '../plan/audio/loudnessGain.ts'
+import { mixedStreams } from '../plan/model/channelMix.ts'
 import type { MeasuredLoudness, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { audioSpecifier, usedPids } from '../plan/streams/programSelection.ts'
 import {
@@ -56,7 +57,7 @@ export async function measureLoudness(
     { cut: media.cut === undefined ? null : { ...media.cut, frames: null } },
     options.seekable === true,
   )
-  const streams = wanted.map(({ stream }) => stream)
+  const streams = wanted.flatMap(({ stream, mix }) => mixedStreams({ sourceStream: stream, mix }))
   const input = options.joined?.input ?? loudnessInput(url, { spec, media }, streams, part)
   const levels = await readLevels(engine, { input, part }, wanted, media, options)
   const measurements = wanted.flatMap(({ stream, mix }, index) => {

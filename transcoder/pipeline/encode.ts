@@ -23,6 +23,7 @@ import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { ffmpegArgs, steadyArgsOf } from '../plan/argv/ffmpegArgs.ts'
 import { shortPackets } from '../outputAnalysis/sampleTables.ts'
+import { mixedStreams } from '../plan/model/channelMix.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -315,7 +316,7 @@ function expectedSeconds(plan: Plan, index: number, source: MediaInfo, startSeco
   const seconds = plannedFiles(plan)[index]?.durationSeconds ?? null
   const output = plan.outputs[index]
   if (output === undefined) return seconds
-  const numbers = output.audio.map(({ sourceStream }) => sourceStream)
+  const numbers = output.audio.flatMap(mixedStreams)
   return requiredDuration(source, numbers, seconds, startSeconds)
 }
 

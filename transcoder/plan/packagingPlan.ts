@@ -7,6 +7,7 @@ import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segment
 import type { PackagingSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../formats/rational.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
+import { programmeOf } from './model/channelMix.ts'
 import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentStarts } from './model/plan.ts'
 import type { VideoPlan } from './model/videoPlan.ts'
 import type { PlanContext } from './planContext.ts'
@@ -134,11 +135,7 @@ function needsSeparateAudio(
  * RFC 8216bis, 4.4.6.1.1: all groups have the same members. Selections of different source streams cannot have them.
  */
 function warnDifferentAudioSelections(context: PlanContext, profiles: readonly PlannedProfile[]): void {
-  const selections = profiles.map(({ audio }) =>
-    [...new Set(audio.map(({ requestedStream, sourceStream }) => requestedStream ?? sourceStream))]
-      .toSorted((a, b) => a - b)
-      .join(),
-  )
+  const selections = profiles.map(({ audio }) => [...new Set(audio.map(programmeOf))].toSorted().join())
   if (new Set(selections).size < 2) return
   context.warn({
     code: 'audio_selections_differ',

@@ -28,6 +28,7 @@ import { planSidecars } from './streams/sidecarCaptions.ts'
 import { fileContainerOf, fileRules, isMp4, segmentForms } from './forms.ts'
 import { planGeometry, uprightSize } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
+import { mixedStreams } from './model/channelMix.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
 import type { BitmapTrack, LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
 import { PlanContext, type Decision } from './planContext.ts'
@@ -104,7 +105,7 @@ export function planJob(
   const lengthWith = (tracks: readonly AudioPlan[]) =>
     outputDuration(
       media,
-      [video, ...media.audio.filter(({ number }) => tracks.some((track) => track.sourceStream === number))],
+      [video, ...media.audio.filter(({ number }) => tracks.some((track) => mixedStreams(track).includes(number)))],
       startSeconds,
     )
   requireStreamCount(context)
@@ -195,7 +196,7 @@ export function planJob(
         ...outputs.flatMap((output) => output.audio),
         ...(packaging?.renditions ?? []).flatMap((rendition) => rendition.audio),
         ...audioFiles.map((file) => file.audio),
-      ].map((track) => track.sourceStream),
+      ].flatMap(mixedStreams),
     ),
   ].toSorted((a, b) => a - b)
   if (sourceAudio.length === 0) context.warn(...warnLevelWithoutEffect(spec))

@@ -3,6 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planTrack } from './audio/audioTracks.ts'
 import { describeAudioCount } from './audio/missingAudio.ts'
+import { mixedStreams } from './model/channelMix.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planAudioSegments } from './audioSegments.ts'
 import { isDolbyDigital } from './codecs.ts'
@@ -78,7 +79,7 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
   const packaging =
     spec.packaging === null || tracks.length === 0 ? null : planAudioSegments(context, spec.packaging, tracks)
   const carried = [...audioFiles.map((file) => file.audio), ...tracks]
-  const sourceAudio = [...new Set(carried.map((track) => track.sourceStream))].toSorted((a, b) => a - b)
+  const sourceAudio = [...new Set(carried.flatMap(mixedStreams))].toSorted((a, b) => a - b)
   const used = media.audio.filter(({ number }) => sourceAudio.includes(number))
   return {
     version: 2,

@@ -1,10 +1,10 @@
 // In charge of: the parts of a job that depend on the source: optional audio, the rungs of ladder "auto", profiles that
 // would be upscaled. Later decisions get a job in which these are settled.
 // Not in charge of: choosing rungs (video/ladder.ts), comparing sizes (video/upscaling.ts).
-import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { carriedProfiles } from './audio/carriedProfiles.ts'
 import { settleCopies } from './copy/settleCopies.ts'
-import { whyMissing } from './audio/missingAudio.ts'
+import { missingProfileAudio, requestedAudio } from './audio/sourceChannels.ts'
 import { ladderRungs } from './video/ladder.ts'
 import type { PlanContext } from './planContext.ts'
 import { resolveUpscaling } from './video/upscaling.ts'
@@ -25,17 +25,16 @@ export function resolveSpec(context: PlanContext): JobSpec {
 /** Extension `optional`: where the source lacks the stream, the profile is removed from the job. */
 function withoutMissingAudio(context: PlanContext): JobSpec {
   const { spec, media } = context
-  const has = ({ sourceStream }: AudioProfile) => media.audio.some(({ number }) => number === sourceStream)
-  const missing = spec.audio.filter((audio) => audio.optional && audio.sourceStream !== null && !has(audio))
+  const missing = spec.audio.filter(
+    (audio) => audio.optional && audio.sourceStream !== null && requestedAudio(audio, media.audio) === null,
+  )
   if (missing.length === 0) return spec
   const carried = carriedProfiles(spec)
-  for (const { index, sourceStream } of missing)
-    if (carried.some((profile) => profile.index === index))
-      context.warn({
-        code: 'audio_left_out',
-        field: `audioProfiles[${index}].source_stream`,
-        message: `Audio profile ${index} is left out: ${whyMissing(media, sourceStream!)}.`,
-      })
+  for (const audio of missing) {
+    if (!carried.some(({ index }) => index === audio.index)) continue
+    const { field, why } = missingProfileAudio(audio, media)
+    context.warn({ code: 'audio_left_out', field, message: `Audio profile ${audio.index} is left out: ${why}.` })
+  }
   const isLeft = (index: number) => !missing.some((audio) => audio.index === index)
   return {
     ...spec,

@@ -11,6 +11,7 @@ import type {
 } from '../manifests/presentation/presentation.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../plan/forms.ts'
+import { programmeOf } from '../plan/model/channelMix.ts'
 import type { AudioPlan, PackagingPlan } from '../plan/model/plan.ts'
 import type { ColorTags, VideoPlan } from '../plan/model/videoPlan.ts'
 import type { RecordedSegment } from './segmentWriter.ts'
@@ -123,9 +124,9 @@ function codecStrings(audio: readonly AudioPlan[], found: readonly string[]): st
 }
 
 function audioFormat(track: AudioPlan, codec: string): AudioFormat {
-  const { channels, sampleRate, bitrateKbps, language, sourceStream: ownStream, requestedStream } = track
-  const sourceStream = requestedStream ?? ownStream
-  return { codec, channels, sampleRate, bitrateKbps, language, sourceStream }
+  const { channels, sampleRate, bitrateKbps, language, purpose } = track
+  const own = { codec, channels, sampleRate, bitrateKbps, language, programme: programmeOf(track) }
+  return purpose === undefined ? own : { ...own, purpose }
 }
 
 /**

@@ -4,10 +4,11 @@ import { requireExpectedDuration } from '../analysis/durationCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { frameTicks, nextBoundary, segmentsBefore, ticksOf, type Cadence } from './cutters/cutter.ts'
 import { frameSamples } from '../formats/codecs.ts'
-import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import { mixedStreams } from '../plan/model/channelMix.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
 import { segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
-import type { Plan, RenditionPlan } from '../plan/model/plan.ts'
+import type { AudioPlan, Plan, RenditionPlan } from '../plan/model/plan.ts'
 import { outputDuration, requiredDuration } from '../plan/streams/outputTiming.ts'
 import type { RecordedStream } from './segmentWriter.ts'
 
@@ -169,9 +170,8 @@ function requireMuxedAudio(each: RecordedRendition, source: MediaInfo, startSeco
   const { rendition, audioEnds, timescale, form } = each
   // Fragmented MP4 has each audio stream in a rendition of its own.
   if (rendition.kind === 'audio' || !segmentForms[form].carriesAudio) return
-  for (const [index, { sourceStream }] of rendition.audio.entries()) {
-    const stream = source.audio.find(({ number }) => number === sourceStream)
-    const expected = stream?.durationSeconds == null ? null : outputDuration(source, [stream], startSeconds)
+  for (const [index, track] of rendition.audio.entries()) {
+    const expected = longestOf(streamsOf(track, source), source, startSeconds)
     const path = `Sound ${index + 1} of ${rendition.id} (${form})`
     const measured = { durationSeconds: (audioEnds[index] ?? 0) / timescale }
     if (!(measured.durationSeconds > 0)) throw new TaskError('output_incomplete', `${path} is missing.`)
@@ -202,9 +202,23 @@ export function renditionSeconds({ recorded, timescale }: RecordedRendition): nu
 
 /** Streams of one source may end at different times; null if this one does not state its duration. */
 function streamDuration({ kind, audio }: RenditionPlan, source: MediaInfo, startSeconds: number): number | null {
-  const stream = kind === 'video' ? source.video : source.audio.find(({ number }) => number === audio[0]?.sourceStream)
-  if (stream?.durationSeconds == null) return null
-  return outputDuration(source, [stream], startSeconds)
+  const streams =
+    kind === 'video' ? [source.video ?? []].flat() : audio.slice(0, 1).flatMap((track) => streamsOf(track, source))
+  return longestOf(streams, source, startSeconds)
+}
+
+function streamsOf(track: AudioPlan, source: MediaInfo): AudioStream[] {
+  const numbers = mixedStreams(track)
+  return source.audio.filter(({ number }) => numbers.includes(number))
+}
+
+function longestOf(
+  streams: readonly (VideoStream | AudioStream)[],
+  source: MediaInfo,
+  startSeconds: number,
+): number | null {
+  const isKnown = streams.length > 0 && streams.every(({ durationSeconds }) => durationSeconds !== null)
+  return isKnown ? outputDuration(source, streams, startSeconds) : null
 }
 
 function incompleteRendition(each: RecordedRendition, what: string): TaskError {

@@ -1,11 +1,13 @@
 // In charge of: rules between the fields of one audio profile, and warnings about those without effect.
 // Not in charge of: single fields (requestSchema.ts), the outputs that carry the codec (combinations.ts).
 import { AUDIO_CODECS, audioCodecOf, audioFileOf, audioRules, type AudioCodec } from '../../codecs.ts'
-import { isSegmented } from '../../containers.ts'
+import { containerRules, hasHls, isSegmented } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
+import { primaryStream } from '../sourceChannels.ts'
 import { allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
 import { requestsAudioCopy } from './copy.ts'
+import { checkSourceChannels } from './sourceChannels.ts'
 import { hasVideo } from './products.ts'
 
 const SAMPLE_RATE = 48_000
@@ -14,12 +16,14 @@ type Draft = Partial<AudioProfileFields>
 
 /** Decision "audio legality": checks the effective channels; the message lists the allowed bitrates. */
 export function checkAudio(profile: Draft, path: string, draft: JobDraft, findings: Findings): void {
-  const { audio_channels: layout, source_stream: stream } = profile
+  const { audio_channels: layout } = profile
   // 2.2 source_stream: "Required for audio to be produced."
-  if (stream === undefined) {
+  if (primaryStream(profile) === undefined && profile.source_channels === undefined) {
     const message = `${path} has no source_stream, so it produces no audio; set source_stream to the number of an audio stream of the source, counted from 1`
     findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
   }
+  checkSourceChannels(profile, path, draft, findings)
+  warnPurpose(profile, path, draft, findings)
   // copy.ts checks a copied stream. Its channels and its bitrate are those of the source.
   if (profile.audio_codec === undefined || (requestsAudioCopy(profile) && draft.copy_if_possible !== true)) return
   const codec = audioCodecOf(profile.audio_codec)
@@ -90,6 +94,23 @@ function checkFile(profile: Draft, codec: AudioCodec, path: string, draft: JobDr
       field,
       `${field} has no effect: without audio_output_path, this audio has no file of its own`,
     )
+}
+
+/** What cannot be signalled in the outputs. In HLS at least the name says it. */
+function warnPurpose(profile: Draft, path: string, draft: JobDraft, findings: Findings): void {
+  const { purpose = 'main', audio_codec: codec = 'aac' } = profile
+  const isManifest = hasHls(draft) || draft.segmented_output_dash === true
+  if (purpose === 'main' || isManifest) return
+  const file = hasVideo(draft) ? containerRules(draft.output_container)?.file : codec === 'aac' ? 'mp4' : null
+  const lacks = isSegmented(draft) || file == null ? true : NOT_SIGNALLED[file].includes(purpose)
+  if (!lacks) return
+  const field = `${path}.purpose`
+  findings.warn('no_effect', field, `${field} has no effect: the outputs have no place for ${purpose}`)
+}
+
+const NOT_SIGNALLED: Readonly<Record<'mp4' | 'ts', readonly string[]>> = {
+  mp4: ['clean_effects'],
+  ts: ['commentary', 'dub'],
 }
 
 /** audio_sample_rate and audio_bit_depth. */

@@ -31,6 +31,7 @@ import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
 import { warnVideoFields } from './videoFields.ts'
 import { type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
+import { primaryStream } from '../sourceChannels.ts'
 
 export function checkCombinations(draft: JobDraft, findings: Findings): void {
   for (const [index, profile] of draft.videoProfiles.entries()) {
@@ -247,7 +248,7 @@ function warnWithoutEffect(draft: JobDraft, findings: Findings): void {
 }
 
 function warnWithoutAudio(draft: JobDraft, findings: Findings): void {
-  if (draft.audioProfiles.some((profile) => profile.source_stream !== undefined)) return
+  if (draft.audioProfiles.some((profile) => primaryStream(profile) !== undefined)) return
   for (const field of ['loudness_lufs', 'audio_output_path'] as const)
     if (draft[field] !== undefined && draft[field] !== '')
       findings.warn('no_effect', field, `${field} has no effect: no audio profile produces audio`)

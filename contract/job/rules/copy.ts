@@ -82,6 +82,7 @@ export function audioCopyObstacles(job: Job, profile: Audio, index: number): Obs
       field: `${own}.primary_audio_downmix_to_stereo`,
       why: channels,
     },
+    profile.source_channels !== undefined && { field: `${own}.source_channels`, why: channels },
     profile.downmix !== undefined && { field: `${own}.downmix`, why: channels },
     profile.downmix_lfe !== undefined && { field: `${own}.downmix_lfe`, why: channels },
   ]

@@ -7,6 +7,7 @@ import { presentMember, type JsonObject } from '../fieldReader.ts'
 import type { Findings } from '../findings.ts'
 import { hasExtracts } from './extracts.ts'
 import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
+import { primaryStream } from '../sourceChannels.ts'
 
 type Requested = Pick<
   JobDraft,
@@ -31,7 +32,7 @@ const withoutVideo: readonly Product[] = [
   {
     ask: 'an element of audioProfiles with source_stream',
     // 2.2 source_stream: "Required for audio to be produced."
-    isRequested: ({ audioProfiles }) => audioProfiles.some(({ source_stream: stream }) => stream !== undefined),
+    isRequested: ({ audioProfiles }) => audioProfiles.some((profile) => primaryStream(profile) !== undefined),
   },
   { ask: 'stills, animated_preview or waveform', isRequested: hasExtracts },
 ]

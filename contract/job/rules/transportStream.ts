@@ -4,6 +4,7 @@ import { containerRules, isSegmented } from '../../containers.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
 import type { Findings } from '../findings.ts'
 import { type JobDraft } from '../requestSchema.ts'
+import { primaryStream } from '../sourceChannels.ts'
 
 /** The fields that only transport stream files have. */
 export const TRANSPORT_STREAM_FIELDS = [
@@ -31,7 +32,7 @@ export function checkTransportStream(draft: JobDraft, findings: Findings): void 
 function checkDistinctPids(draft: JobDraft, findings: Findings): void {
   const { pmt_pid: map = DEFAULT_PMT_PID, video_pid: video = DEFAULT_VIDEO_PID, scte35_pid_remap: cues } = draft
   const first = draft.audio_pid ?? video + 1
-  const tracks = draft.audioProfiles.filter((profile) => profile.source_stream !== undefined)
+  const tracks = draft.audioProfiles.filter((profile) => primaryStream(profile) !== undefined)
   const taken = new Map<number, string>([[map, 'pmt_pid']])
   const take = (pid: number, name: string, what: string): void => {
     if (pid > STREAM_PID.maximum && name !== 'scte35_pid_remap')

@@ -9,7 +9,7 @@ type AnyMode = 'cbr' | 'vbr' | 'qvbr'
 export const FLOOR_KBPS = 100
 
 /** Specification 8: 2300 kbps for 1920x1080, h.264, cbr. All other minimums are scaled from this point. */
-const REFERENCE_BITRATE = { kbps: 2300, pixels: 1920 * 1080 }
+const REFERENCE_BITRATE = { kbps: 2300, width: 1920, height: 1080 }
 /** Larger frames need fewer bits per pixel. */
 const SIZE_EXPONENT = 0.75
 /** video_bitrate limits qvbr in the same way as it steers vbr, so both have the same factor. */
@@ -33,11 +33,17 @@ function roundTo50(kbps: number): number {
  */
 export function minimumBitrateKbps(codec: AnyCodec, width: number, height: number, mode: AnyMode): number {
   if (!(width > 0) || !(height > 0)) return FLOOR_KBPS
-  const scale = ((width * height) / REFERENCE_BITRATE.pixels) ** SIZE_EXPONENT
-  return Math.max(
-    FLOOR_KBPS,
-    roundTo50(REFERENCE_BITRATE.kbps * scale * rulesOf(codec).bitrateFactor * MODE_FACTOR[mode]),
-  )
+  const reference = scaledBitrateKbps(REFERENCE_BITRATE.kbps, REFERENCE_BITRATE, { width, height })
+  return Math.max(FLOOR_KBPS, roundTo50(reference * rulesOf(codec).bitrateFactor * MODE_FACTOR[mode]))
+}
+
+/** The same quality at another size. */
+export function scaledBitrateKbps(
+  kbps: number,
+  from: { width: number; height: number },
+  to: { width: number; height: number },
+): number {
+  return kbps * ((to.width * to.height) / (from.width * from.height)) ** SIZE_EXPONENT
 }
 
 /**

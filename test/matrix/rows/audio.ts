@@ -10,7 +10,8 @@ import {
   toneLevelDb,
 } from '../../support/media/audioSamples.ts'
 import { probeFile, probeStream } from '../../support/media/media.ts'
-import { measurement, rejectedRow, type JobChange, type Row } from '../row.ts'
+import { AUDIO_PURPOSES } from '#contract/job/requestSchema.ts'
+import { measurement, provenByTest, rejectedRow, type JobChange, type Row } from '../row.ts'
 import { SURROUND_HZ, trackHz } from '../sourceClips.ts'
 
 const SMALL = { width: 64, height: 64, video_bitrate: 100 }
@@ -182,6 +183,35 @@ const channels: Row[] = [
   surroundRow('aac', 'audioProfiles[].primary_audio_downmix_to_stereo', false),
 ]
 
+const PURPOSE_TEST = 'test/node/transcoder/encoding/audio/audioPurpose.test.ts'
+
+/** The tones that are heard in each channel of the output. */
+function channelsRow(value: string, source: 'surround' | 'tracks', channels: 2 | 6, wanted: number[][]): Row {
+  const tones = source === 'surround' ? [...SURROUND_HZ] : Array.from({ length: 8 }, (_, index) => trackHz(index))
+  const text = (found: number[][]) =>
+    found.map((heard) => heard.map((index) => `${tones[index]} Hz`).join('+')).join(', ')
+  return {
+    path: 'audioProfiles[].source_channels',
+    value,
+    expected: text(wanted),
+    job: audioJob([
+      { source_channels: value, audio_channels: `${channels}`, audio_bitrate: channels === 6 ? '384' : '192' },
+    ]),
+    source,
+    quick: true,
+    measure: async (bench) => {
+      const file = await bench.file()
+      const found = await Promise.all(
+        wanted.map(async (_heard, channel) => {
+          const samples = await audioSamples(file, 0, channel)
+          return tones.flatMap((tone, index) => (toneLevelDb(samples, tone) > -45 ? [index] : []))
+        }),
+      )
+      return measurement(text(found), text(found) === text(wanted))
+    },
+  }
+}
+
 const ALL_TRACKS = Array.from({ length: 8 }, (_, index) => ({ source_stream: `${index + 1}` }))
 
 const streams: Row[] = [
@@ -201,6 +231,27 @@ const streams: Row[] = [
     { path: 'audioProfiles[].source_stream', value: '8', job: audioJob([{ source_stream: '8' }]), source: 'small' },
     'audio_stream_missing',
     'audioProfiles[0].source_stream',
+  ),
+  ...AUDIO_PURPOSES.map((value) =>
+    provenByTest(
+      { path: 'audioProfiles[].purpose', value, expected: 'signalled in ts and mp4' },
+      PURPOSE_TEST,
+      'each purpose',
+    ),
+  ),
+  channelsRow('3', 'surround', 2, [[2], [2]]),
+  channelsRow('6,5', 'surround', 2, [[5], [4]]),
+  channelsRow('1,2,3,4,5,6', 'surround', 6, [[0], [1], [2], [3], [4], [5]]),
+  channelsRow('1:1,2:1', 'tracks', 2, [[0], [1]]),
+  rejectedRow(
+    {
+      path: 'audioProfiles[].source_channels',
+      value: '1:1,9:1',
+      job: audioJob([{ source_channels: '1:1,9:1' }]),
+      source: 'tracks',
+    },
+    'audio_stream_missing',
+    'audioProfiles[0].source_channels',
   ),
   ...(
     [

@@ -141,7 +141,48 @@ describe('submit sends', () => {
       { 'audio-only': 'mp3' },
       {
         videoProfiles: [],
-        audioProfiles: [{ audio_codec: 'mp3', audio_container: 'mp3', audio_channels: '2', source_stream: '1' }],
+        audioProfiles: [
+          {
+            audio_codec: 'mp3',
+            audio_container: 'mp3',
+            audio_channels: '2',
+            audio_bitrate: '128',
+            source_stream: '1',
+          },
+        ],
+      },
+    ],
+    [
+      { 'audio-only': 'flac', 'source-channels': '3,4' },
+      {
+        videoProfiles: [],
+        audioProfiles: [
+          {
+            audio_codec: 'flac',
+            audio_container: 'flac',
+            audio_channels: '2',
+            source_stream: '1',
+            source_channels: '3,4',
+          },
+        ],
+      },
+    ],
+    [
+      {},
+      {
+        videoProfiles: [{ width: 0, height: 4320, video_bitrate: 46_000, video_bitrate_mode: 'vbr' }],
+        allow_upscaling: false,
+        audioProfiles: [stereo],
+      },
+    ],
+    [
+      { rendition: ['0:3000'], 'source-channels': '1:1,2:1' },
+      {
+        videoProfiles: [{ width: 0, height: 0, video_bitrate: 3000, video_bitrate_mode: 'vbr' }],
+        allow_upscaling: false,
+        audioProfiles: [
+          { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_channels: '1:1,2:1', optional: true },
+        ],
       },
     ],
     [

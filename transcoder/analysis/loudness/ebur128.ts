@@ -5,6 +5,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { audioCutFilters, type CutReading } from '../../plan/argv/cutArgs.ts'
 import { limiter, mixedFilters, panFilter } from '../../plan/argv/filters.ts'
+import { isJoined, joinChains } from '../../plan/argv/audioSources.ts'
 import { buildSharedGraph } from '../../plan/argv/filterGraph.ts'
 import { TRUE_PEAK_CEILING_DB } from '../../plan/audio/loudnessGain.ts'
 import { ABSOLUTE_GATE_LUFS } from '../../plan/audio/loudnessLevels.ts'
@@ -12,6 +13,8 @@ import { isDolbyDigital } from '../../plan/codecs.ts'
 import type { ChannelMix } from '../../plan/model/channelMix.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../../plan/streams/audioStreamCount.ts'
+
+const SAMPLE_RATE = 48_000
 
 export interface MeasuredBranch {
   stream: number
@@ -69,14 +72,23 @@ export function ebur128Args(
   measuring: Measuring,
 ): string[] {
   const { pad, threads } = measuring
+  const isApart = ({ stream, mix }: MeasuredBranch) => measuring.isMixed !== true && isJoined({ stream, mix })
+  const joined = branches.flatMap((branch, index) =>
+    isApart(branch)
+      ? joinChains(branch.mix, `j${index}`, { pad: (stream) => pad({ ...branch, stream }), sampleRate: SAMPLE_RATE })
+      : [],
+  )
   const named = branches.map((branch, index) => ({
-    pad: pad(branch),
+    pad: isApart(branch) ? `j${index}` : pad(branch),
     label: `o${index}`,
     filters: filters(branch, part, `m${index}`, measuring),
   }))
-  const graph = [...Map.groupBy(named, (branch) => branch.pad)].flatMap(([name, own]) =>
-    buildSharedGraph(`[${name}]`, own, 'asplit'),
-  )
+  const graph = [
+    ...joined,
+    ...[...Map.groupBy(named, (branch) => branch.pad)].flatMap(([name, own]) =>
+      buildSharedGraph(`[${name}]`, own, 'asplit'),
+    ),
+  ]
   return [
     // ebur128 prints its summary at the level info; a change of format is seen at this one (FormatChangeWatch).
     ...['-nostdin', '-hide_banner', '-loglevel', 'level+verbose', '-nostats', '-progress', 'pipe:1'],
@@ -94,13 +106,13 @@ function filters(
   name: string,
   { blocks = false, before = [], isMixed = false }: Measuring,
 ): string[] {
-  const [aligned, ...mixed] = (isMixed ? mixedFilters : panFilter)(48_000, gains, 'back')
+  const [aligned, ...mixed] = (isMixed ? mixedFilters : panFilter)(SAMPLE_RATE, gains, 'back')
   return [
     aligned,
-    ...audioCutFilters(cut, 48_000),
+    ...audioCutFilters(cut, SAMPLE_RATE),
     ...before,
     ...mixed,
-    ...(gainDb === null ? [] : limiter(gainDb, TRUE_PEAK_CEILING_DB, 48_000)),
+    ...(gainDb === null ? [] : limiter(gainDb, TRUE_PEAK_CEILING_DB, SAMPLE_RATE)),
     // verbose: at the default level it prints a line every 0.1 s. Peaks matter only before a limiter.
     `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}${blocks ? ':metadata=1' : ''}`,
     ...(blocks ? [`ametadata@${name}=mode=print:key=lavfi.r128.M`] : []),

@@ -7,6 +7,7 @@ import { stampedClock } from '../../plan/argv/chunkArgs.ts'
 import { readCut, type CutReading } from '../../plan/argv/cutArgs.ts'
 import { countLevels, type LoudnessLevels } from '../../plan/audio/loudnessLevels.ts'
 import type { LoudnessShare } from '../../plan/division/loudnessSurvey.ts'
+import { mixedStreams } from '../../plan/model/channelMix.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { CutPlan } from '../../plan/model/sourceReadingPlan.ts'
 import { audioSpecifier, usedPids } from '../../plan/streams/programSelection.ts'
@@ -44,7 +45,7 @@ export async function measureShare(
 ): Promise<(LoudnessLevels | null)[]> {
   const runIn = Math.min(RUN_IN_SECONDS, share.startSeconds)
   const part = stamped === undefined ? indexedPart(cut, share, runIn) : stampedPart(stamped, runIn)
-  const streams = branches.map(({ stream }) => stream)
+  const streams = branches.flatMap(({ stream, mix }) => mixedStreams({ sourceStream: stream, mix }))
   const reading = { input: [...flags, ...loudnessInput(url, source, streams, part)], part }
   const measuring = {
     pad: ({ stream }: MeasuredBranch) => audioSpecifier(usedPids(source.media), stream),

@@ -15,6 +15,7 @@ export interface AudioFormat {
 const PRIVATE_DATA = 0x06
 const ATSC_AC3 = 0x81
 const REGISTRATION = 0x05
+const LANGUAGE = 0x0a
 const DVB_AC3 = 0x6a
 const DVB_AAC = 0x7c
 const ATSC_AC3_AUDIO = 0x81
@@ -41,13 +42,13 @@ export function describeAudioStream(
       return withDescriptor(stream, DVB_AAC, [isStereo ? AAC_LEVEL.stereo : AAC_LEVEL.surround])
     if (audio.codec !== 'ac3') return stream
     const remaining = without(stream, REGISTRATION)
-    const component = isStereo ? COMPONENT.stereo : COMPONENT.surround
+    const component = (isStereo ? COMPONENT.stereo : COMPONENT.surround) | (serviceType(stream) << 3)
     return withDescriptor({ ...remaining, type: PRIVATE_DATA }, DVB_AC3, [COMPONENT.has, component])
   }
   if (audio.codec !== 'ac3') return stream
   // 2/0 or 3/2, a complete main service at 48 kHz. No language here: the ISO 639 descriptor states it.
   const rate = Math.max(0, AC3_RATES.indexOf(audio.bitrateKbps)) << 2
-  const modes = ((isStereo ? 2 : 7) << 1) | 1
+  const modes = (serviceType(stream) << 5) | ((isStereo ? 2 : 7) << 1) | 1
   return withDescriptor({ ...stream, type: ATSC_AC3 }, ATSC_AC3_AUDIO, [
     AC3_VERSION,
     rate,
@@ -57,6 +58,14 @@ export function describeAudioStream(
     0x01,
     0x3f,
   ])
+}
+
+/** bsmod of AC-3 (A/52, table 5.7) for each audio_type (ISO/IEC 13818-1, table 2-60): complete main without one. */
+const SERVICE_TYPES = [0, 1, 3, 2]
+
+function serviceType({ descriptors }: ElementaryStream): number {
+  const audioType = readDescriptors(descriptors).find(({ tag }) => tag === LANGUAGE)?.body[3] ?? 0
+  return SERVICE_TYPES[audioType] ?? 0
 }
 
 /** Adds the descriptors of the program itself. */
@@ -77,7 +86,7 @@ export function subtitleKind(stream: ElementaryStream): 'teletext' | 'subtitles'
 
 /** ISO_639_language_descriptor. */
 export function languageOf(descriptors: Uint8Array): string | null {
-  const body = readDescriptors(descriptors).find(({ tag }) => tag === 0x0a)?.body
+  const body = readDescriptors(descriptors).find(({ tag }) => tag === LANGUAGE)?.body
   return body === undefined || body.length < 3 ? null : String.fromCharCode(...body.subarray(0, 3))
 }
 

@@ -1,6 +1,7 @@
 // In charge of: adaptation sets and their representations: video by codec, every audio track, captions as files,
 // thumbnails.
 // Not in charge of: the addresses of segments (segmentAddressing.ts), the rest of the MPD (mpd.ts).
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import { audioRenditions } from '../presentation/audioGroups.ts'
 import { trackLanguage } from '../../formats/mp4/trackLanguage.ts'
 import { embeddedCaptionChannels } from '../presentation/embeddedCaptions.ts'
@@ -116,6 +117,17 @@ export function audioSets({ video, audio }: Presentation): AudioTrack[][] {
   ])
 }
 
+/** ETSI TS 103 285 (DVB-DASH), 6.1.2. */
+const AUDIO_PURPOSES: Readonly<Partial<Record<AudioPurpose, number>>> = { audio_description: 1, hearing_impaired: 2 }
+const ROLES: Readonly<Partial<Record<AudioPurpose, string>>> = { commentary: 'commentary', dub: 'dub' }
+
+function audioAccessibility({ purpose = 'main' }: AudioFormat): Xml[] {
+  const value = AUDIO_PURPOSES[purpose]
+  return value === undefined
+    ? []
+    : [element('Accessibility', { schemeIdUri: 'urn:tva:metadata:cs:AudioPurposeCS:2007', value })]
+}
+
 /** `all`: every audio track, which decides whether these are main or alternative audio. */
 export function audioSet(
   tracks: readonly AudioTrack[],
@@ -136,7 +148,8 @@ export function audioSet(
       startWithSAP: 1,
     },
     [
-      role(main ? 'main' : 'alternate'),
+      ...audioAccessibility(track.format),
+      role(ROLES[track.format.purpose ?? 'main'] ?? (main ? 'main' : 'alternate')),
       ...tracks.map((each) =>
         element(
           'Representation',

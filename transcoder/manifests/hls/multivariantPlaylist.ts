@@ -1,5 +1,6 @@
 // In charge of: the multivariant playlist (RFC 8216bis, 4.4.6): variants, rendition groups, and their attributes.
 // Not in charge of: media playlists (mediaPlaylist.ts), grouping audio tracks (audioGroups.ts).
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import { groupsOfSelections, type AudioGroup } from '../presentation/audioGroups.ts'
 import { embeddedCaptionChannels } from '../presentation/embeddedCaptions.ts'
 import { iframePlaylistPath, imagePlaylistPath, playlistPath } from './mediaPlaylist.ts'
@@ -96,12 +97,20 @@ function version({ video, audio }: Presentation): number {
   return (video.length === 0 ? audio : video).some(({ init }) => init !== null) ? 6 : 4
 }
 
+/** RFC 8216bis, 4.4.6.1, and Apple's HLS authoring specification, 4. */
+const AUDIO_TRAITS: Readonly<Partial<Record<AudioPurpose, string>>> = {
+  audio_description: 'public.accessibility.describes-video',
+  hearing_impaired: 'public.accessibility.enhances-speech-intelligibility',
+}
+
 function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[] {
-  const languages = new Set<string | null>()
+  const known = new Set<string>()
   return members.map(({ rendition, track }, at) => {
-    // 4.4.6.1.1: renditions with AUTOSELECT must differ in language.
-    const distinct = !languages.has(rendition.language)
-    languages.add(rendition.language)
+    const characteristics = AUDIO_TRAITS[rendition.purpose] ?? null
+    // 4.4.6.1.1: renditions with AUTOSELECT must differ in language or CHARACTERISTICS.
+    const traits = `${rendition.language} ${characteristics}`
+    const distinct = !known.has(traits)
+    known.add(traits)
     return tag('EXT-X-MEDIA', {
       TYPE: 'AUDIO',
       'GROUP-ID': quoted(id),
@@ -109,6 +118,7 @@ function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[]
       LANGUAGE: rendition.language === null ? null : quoted(rendition.language),
       DEFAULT: at === 0 ? 'YES' : 'NO',
       AUTOSELECT: distinct ? 'YES' : 'NO',
+      CHARACTERISTICS: characteristics === null ? null : quoted(characteristics),
       CHANNELS: quoted(String(track.format.channels)),
       URI: quoted(encodeUriPath(names.media(track))),
     })

@@ -1,5 +1,6 @@
 // In charge of: which audio tracks are encodings of the same audio, and the rendition groups of HLS.
 // Not in charge of: writing them to a playlist (multivariantPlaylist.ts).
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import { languageName, languageTag } from './languageTags.ts'
 import type { AudioTrack } from './presentation.ts'
 
@@ -9,6 +10,7 @@ export interface AudioRendition {
   name: string
   /** BCP 47; null where the source does not state it. */
   language: string | null
+  purpose: AudioPurpose
   /** Highest quality first. */
   tracks: AudioTrack[]
 }
@@ -21,12 +23,12 @@ export interface AudioGroup {
   members: { rendition: AudioRendition; track: AudioTrack }[]
 }
 
-/** In order of first occurrence. */
+/** In order of first occurrence, main audio first: players begin with the first. */
 export function audioRenditions(tracks: readonly AudioTrack[]): AudioRendition[] {
   const found = new Map<string, AudioTrack[]>()
   for (const track of tracks) {
-    const { language, sourceStream } = track.format
-    const origin = sourceStream === undefined ? `language ${language ?? ''}` : `stream ${sourceStream}`
+    const { language, programme, purpose = 'main' } = track.format
+    const origin = `${programme ?? `language ${language ?? ''}`} ${purpose}`
     // A second track with the same encoding differs in volume or dialogue level: it is a separate rendition.
     for (let copy = 0; ; copy++) {
       const key = `${origin} ${copy}`
@@ -37,13 +39,28 @@ export function audioRenditions(tracks: readonly AudioTrack[]): AudioRendition[]
     }
   }
   const names = new Map<string, number>()
-  return [...found.values()].map((same) => {
+  const mainFirst = [...found.values()].toSorted((a, b) => Number(isSpecial(a)) - Number(isSpecial(b)))
+  return mainFirst.map((same) => {
+    const { purpose = 'main' } = same[0]!.format
     const language = languageTag(same[0]!.format.language)
-    const name = language === null ? 'Audio' : languageName(language)
+    const spoken = language === null ? 'Audio' : languageName(language)
+    const name = purpose === 'main' ? spoken : `${spoken} (${PURPOSE_NAMES[purpose]})`
     const count = (names.get(name) ?? 0) + 1
     names.set(name, count)
-    return { name: count === 1 ? name : `${name} ${count}`, language, tracks: same.toSorted(byQuality) }
+    return { name: count === 1 ? name : `${name} ${count}`, language, purpose, tracks: same.toSorted(byQuality) }
   })
+}
+
+const PURPOSE_NAMES: Readonly<Record<Exclude<AudioPurpose, 'main'>, string>> = {
+  audio_description: 'audio description',
+  hearing_impaired: 'for the hard of hearing',
+  clean_effects: 'music and effects',
+  commentary: 'commentary',
+  dub: 'dubbed',
+}
+
+function isSpecial([track]: readonly AudioTrack[]): boolean {
+  return (track!.format.purpose ?? 'main') !== 'main'
 }
 
 function encoding({ format }: AudioTrack): string {

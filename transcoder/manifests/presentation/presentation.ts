@@ -3,6 +3,7 @@
 // Not in charge of: measuring (transcoder/segmenter), writing playlists and manifests (mediaPlaylist.ts, mpd.ts,
 // smoothManifest.ts).
 import type { SegmentForm } from '#contract/codecs.ts'
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../../formats/rational.ts'
 
 /** A byte range that begins at `offset`. */
@@ -62,11 +63,13 @@ export interface AudioFormat {
   bitrateKbps: number
   /** ISO 639-2; null where the source does not state it. */
   language: string | null
+  /** Missing = main. */
+  purpose?: AudioPurpose | undefined
   /**
-   * 1-based index among the source's audio streams. Tracks with the same index are encodings of the same audio. If it
-   * is missing, the language decides instead.
+   * What it is made of (programmeOf). Tracks with the same value are encodings of the same audio. If it is missing, the
+   * language decides instead.
    */
-  sourceStream?: number
+  programme?: string
 }
 
 export interface VideoTrack extends MediaTrack {

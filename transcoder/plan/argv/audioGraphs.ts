@@ -9,6 +9,7 @@ import type { AudioPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 import { audioPad } from '../streams/programSelection.ts'
 import { waveformBranch } from './extractArgs.ts'
+import { isJoined, joinChains } from './audioSources.ts'
 import { buildSharedGraph } from './filterGraph.ts'
 import { audioFilters, mixOf } from './filters.ts'
 import { encoderDelayTrim, plannedEncodes } from './segmentArgs.ts'
@@ -20,7 +21,7 @@ export function muxedEncodes(plan: Plan): { video: VideoPlan | null; audio: Audi
 }
 
 export function steadyTracksOf(plan: Plan): SteadyTrack[] {
-  return distinctTracks(audioBranches(plan).map(({ steady }) => steady))
+  return distinctTracks(audioBranches(plan).flatMap(({ steady }) => (isJoined(steady) ? [] : [steady])))
 }
 
 /** `streams`: of the source. */
@@ -95,12 +96,18 @@ function audioBranches(plan: Plan): AudioBranch[] {
 
 /** `steadyAt`: the input from which all of it comes; null = the source. */
 export function audioGraphs(plan: Plan, steadyAt: number | null): string[][] {
-  const branches = audioBranches(plan)
+  const all = audioBranches(plan)
+  const branches = all.filter(({ steady }) => !isJoined(steady))
+  const joined = all.filter(({ steady }) => isJoined(steady))
   const streams = [...new Set([...plan.sourceAudio, ...branches.map(({ steady }) => steady.stream)])]
   const tracks = distinctTracks(branches.map(({ steady }) => steady))
   const padOf = ({ steady }: AudioBranch) =>
     steadyAt === null ? audioPad(plan, steady.stream) : steadyPad(tracks, steady, steadyAt)
-  return streams.flatMap((stream) => {
+  const graphs = joined.map(({ label, filters, steady: { mix, sampleRate } }) => [
+    ...joinChains(mix, `j_${label}`, { pad: (stream) => audioPad(plan, stream), sampleRate }),
+    ...buildSharedGraph(`[j_${label}]`, [{ label, filters: filters(false) }], 'asplit'),
+  ])
+  const ofStreams = streams.flatMap((stream) => {
     const byPad = Map.groupBy(
       branches.filter(({ steady }) => steady.stream === stream),
       padOf,
@@ -113,4 +120,5 @@ export function audioGraphs(plan: Plan, steadyAt: number | null): string[][] {
       ),
     )
   })
+  return [...ofStreams, ...graphs]
 }

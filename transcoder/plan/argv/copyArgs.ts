@@ -1,6 +1,7 @@
 // In charge of: the arguments that copy a stream of the source into an output.
 // Not in charge of: whether it is copied (plan/copy/), where a part of the source begins on ffmpeg's clock (cutArgs.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import { videoEncodings } from '../codecs.ts'
 import { isMp4 } from '../forms.ts'
 import type { AudioPlan } from '../model/plan.ts'
@@ -74,11 +75,12 @@ function decodedAt({ codec, bFrames, frameRate: { num, den } }: VideoPlan): stri
 
 /** Flags for the output's audio stream number `position`. */
 export function copyAudioArgs(
-  { copied, codec, language }: AudioPlan,
+  audio: AudioPlan,
   position: number,
   cut: CutPlan | null | undefined,
   holder: AudioHolder,
 ): string[] {
+  const { copied, codec } = audio
   if (copied == null) return []
   return [
     ...[`-c:a:${position}`, 'copy'],
@@ -87,7 +89,24 @@ export function copyAudioArgs(
     ...(copied.isOwn === true || (cut == null && (holder === 'mp4' || holder === 'timed'))
       ? []
       : fromZero('a', position)),
+    ...audioTagArgs(audio, position),
+  ]
+}
+
+const DISPOSITIONS: Readonly<Record<AudioPurpose, string>> = {
+  main: '0',
+  audio_description: 'visual_impaired',
+  hearing_impaired: 'hearing_impaired',
+  clean_effects: 'clean_effects',
+  commentary: 'comment',
+  dub: 'dub',
+}
+
+/** Language and purpose. Muxers write the purpose as audio_type (ISO/IEC 13818-1) or as a `kind` box. */
+export function audioTagArgs({ language, purpose }: AudioPlan, position: number): string[] {
+  return [
     ...(language === null ? [] : [`-metadata:s:a:${position}`, `language=${language}`]),
+    ...(purpose === undefined ? [] : [`-disposition:a:${position}`, DISPOSITIONS[purpose]]),
   ]
 }
 

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioCodecs } from '#contract/codecs.ts'
 import { videoEncodings, audioEncodings } from '../codecs.ts'
-import { copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
+import { audioTagArgs, copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { masterDisplay } from '../video/hdr.ts'
@@ -260,6 +260,6 @@ export function audioEncoderArgs(
     ...(hasBitrate(audio) ? [`-b:a:${position}`, `${audio.bitrateKbps}k`] : sampleFormatArgs(audio, position)),
     // AC-3 states the dialogue level. Receivers lower the whole programme by its distance from −31 dB.
     ...(audio.dialnorm === null ? [] : [`-dialnorm:a:${position}`, `${-audio.dialnorm}`]),
-    ...(audio.language === null ? [] : [`-metadata:s:a:${position}`, `language=${audio.language}`]),
+    ...audioTagArgs(audio, position),
   ]
 }

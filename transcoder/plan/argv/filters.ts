@@ -213,14 +213,25 @@ export function alignFilter(sampleRate: number): string {
   return `aresample=${sampleRate}:async=1:first_pts=0`
 }
 
-export function mixFilters({ gains }: ChannelMix, surrounds: Surrounds): string[] {
+export function mixFilters({ gains, from }: ChannelMix, surrounds: Surrounds): string[] {
   const named = (output: string) => (surrounds === 'back' ? output.replace(/^S/, 'B') : output)
   const terms = Object.entries(gains).map(([output, shares]) => `${named(output)}=${panTerms(shares)}`)
-  return [`pan=${[mixLayout(gains, surrounds), ...terms].join('|')}`]
+  return [...chosenChannels(from), `pan=${[mixLayout(gains, surrounds), ...terms].join('|')}`]
 }
 
 function mixLayout(gains: ChannelMix['gains'], surrounds: Surrounds): string {
   return Object.keys(gains).length === 2 ? 'stereo' : surrounds === 'side' ? '5.1(side)' : '5.1'
+}
+
+const CHOSEN_LAYOUTS: Readonly<Record<number, string>> = { 1: 'mono', 2: 'stereo', 6: '5.1(side)' }
+
+/** Channels of one stream. Those of several are put together before (audioSources.ts). */
+function chosenChannels(from: ChannelMix['from']): string[] {
+  if (from === undefined || from.channels.some(({ stream }) => stream !== from.longest)) return []
+  const { channels } = from
+  return [
+    `pan=${[CHOSEN_LAYOUTS[channels.length], ...channels.map(({ channel }, at) => `c${at}=c${channel - 1}`)].join('|')}`,
+  ]
 }
 
 /** `FL+0.5*FC-0.5*SL`. */

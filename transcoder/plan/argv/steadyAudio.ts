@@ -86,7 +86,9 @@ export function steadyInput(pipe: string): string[] {
 }
 
 /** The planned mix where the layout may be any of those that a broadcast switches to. `channels`: at the beginning. */
-export function steadyMix({ gains, limited }: ChannelMix, channels: number): ChannelMix {
+export function steadyMix({ gains, limited, from }: ChannelMix, channels: number): ChannelMix {
+  // Named channels have one layout, whatever the stream's is.
+  if (from !== undefined) return { from, gains, limited }
   const isStereo = Object.keys(gains).length === 2
   if (!isStereo) return { gains, limited }
   // A stream that begins in mono was planned with the centre at its own level (downmix.ts).

@@ -3,6 +3,7 @@
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
 import { audioFileOf } from '#contract/codecs.ts'
 import { planTrack } from './audioTracks.ts'
+import { mixedStreams } from '../model/channelMix.ts'
 import type { AudioFilePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { outputDuration } from '../streams/outputTiming.ts'
@@ -18,7 +19,8 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
   return spec.audio.flatMap((profile) => {
     const audio = planTrack(context, profile, 'file')
     if (audio === null) return []
-    const used = media.audio.filter(({ number }) => number === audio.sourceStream)
+    const streams = mixedStreams(audio)
+    const used = media.audio.filter(({ number }) => streams.includes(number))
     // An audio stream may end before the video, and one that begins late gets silence before it.
     const knownDuration = used.some((stream) => stream.durationSeconds === null)
       ? null

@@ -8,6 +8,7 @@ import { planDialnorm } from './dialnorm.ts'
 import { planChannelMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
+import { missingProfileAudio, requestedAudio, warnHalfOfPair } from './sourceChannels.ts'
 import type { AudioPlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -35,18 +36,15 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
   // 2.2 source_stream: required to produce audio. A profile without it has none.
   if (audio.sourceStream === null) return null
   requireEncoder(context, audio)
-  const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
-  if (stream === undefined)
-    throw missingAudio(
-      media,
-      audio.sourceStream,
-      `audioProfiles[${audio.index}].source_stream`,
-      'set optional on the audio profile to make the outputs without it',
-    )
+  const stream = requestedAudio(audio, media.audio)
+  if (stream === null)
+    throw missingProfileAudio(audio, media).error('set optional on the audio profile to make the outputs without it')
   requireDecoder(audio, stream)
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
-  if (audio.copy) return copiedAudio({ ...audio, sourceStream: stream.number }, stream, language)
+  if (audio.copy)
+    return { ...copiedAudio({ ...audio, sourceStream: stream.number }, stream, language), ...purposeOf(audio, stream) }
+  context.warn(...warnHalfOfPair(audio, stream, media.audio))
   const mix = context.follow(planChannelMix(audio, stream))
   const loudness = planLoudness(context, { stream, mix })
   const normalisedLufs = loudness === null ? null : spec.loudnessLufs
@@ -59,6 +57,7 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     sourceStream: audio.sourceStream,
     ...(stream.requestedStream === undefined ? {} : { requestedStream: stream.requestedStream }),
     language,
+    ...purposeOf(audio, stream),
     mix,
     silenceUntilSeconds: silencePaddingUntil(context, stream, kind),
     volumePercent: spec.audioVolume,
@@ -66,6 +65,13 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     dialnorm: planDialnorm(context, audio, stream, { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs }),
     ...(audio.bitDepth === null ? {} : { bitDepth: audio.bitDepth }),
   }
+}
+
+function purposeOf(audio: AudioProfile, stream: AudioStream): Pick<AudioPlan, 'purpose'> {
+  const purpose = audio.purpose ?? stream.purpose ?? 'main'
+  // A copied stream would keep what the source says.
+  const isPlain = purpose === 'main' && !(audio.copy && stream.purpose !== undefined)
+  return isPlain ? {} : { purpose }
 }
 
 /** Throws unsupported_combination where this ffmpeg was built without the encoder. */

@@ -49,20 +49,6 @@ const CHANNEL_LAYOUTS: Readonly<Record<string, string>> = {
   hexadecagonal: 'FL+FR+FC+BL+BR+BC+SL+SR+TFL+TFC+TFR+TBL+TBC+TBR+WL+WR',
   '22.2': 'FL+FR+FC+LFE+BL+BR+FLC+FRC+BC+SL+SR+TC+TFL+TFC+TFR+TBL+TBC+TBR+TSL+TSR',
 }
-/** The layout that ffmpeg assumes for a number of channels where the source states none. */
-const LAYOUT_BY_COUNT: Readonly<Record<number, string>> = {
-  1: 'mono',
-  2: 'stereo',
-  3: '2.1',
-  4: '4.0',
-  5: '5.0',
-  6: '5.1',
-  7: '6.1',
-  8: '7.1',
-  16: 'hexadecagonal',
-  24: '22.2',
-}
-
 /** The channels of 5.1, in ffmpeg's order. */
 const SURROUND = ['FL', 'FR', 'FC', 'LFE', 'SL', 'SR'] as const
 /**
@@ -80,10 +66,14 @@ const names: Readonly<Record<(typeof SURROUND)[number], string>> = {
   SR: 'right surround',
 }
 
-/** null: the source does not say which channels it has. */
+/**
+ * null: the source does not say which channels it has. More than two may then be anything: several languages, or music
+ * and effects beside the programme.
+ */
 function channelsOf({ channelLayout: layout, channels }: AudioStream): string[] | null {
   const listed = /^\d+ channels \(([A-Z0-9+]+)\)$/.exec(layout ?? '')?.[1]
-  return (listed ?? CHANNEL_LAYOUTS[layout ?? LAYOUT_BY_COUNT[channels] ?? ''])?.split('+') ?? null
+  const unstated = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : ''
+  return (listed ?? CHANNEL_LAYOUTS[layout ?? unstated])?.split('+') ?? null
 }
 
 /** The stereo downmix adds channels, so its gains and its limiter matter. A 5.1 output has no such options. */
@@ -92,10 +82,15 @@ export function isDownmixed(stream: AudioStream): boolean {
 }
 
 export function planChannelMix(profile: AudioProfile, stream: AudioStream): Decision<ChannelMix> {
+  const { value, warnings } = mixOf(profile, stream)
+  return { value: stream.chosen === undefined ? value : { from: stream.chosen, ...value }, warnings }
+}
+
+function mixOf(profile: AudioProfile, stream: AudioStream): Decision<ChannelMix> {
   const channels = channelsOf(stream)
   const warnings = withoutEffect(profile, stream, channels)
   if (channels === null)
-    return { value: mixByPosition(profile), warnings: [...warnings, layoutUnknown(profile, stream)] }
+    return { value: mixByPosition(profile, stream), warnings: [...warnings, layoutUnknown(profile, stream)] }
   const limited = stream.channels > profile.channels || stream.isMixed === true
   if (profile.channels === 6) {
     const gains = toSurround(channels)
@@ -232,20 +227,25 @@ function rounded(gains: Gains): Gains {
   )
 }
 
-/**
- * More channels than any known layout, and no layout stated: uses the first ones, in the order that all layouts share.
- */
-function mixByPosition(profile: AudioProfile): ChannelMix {
-  const wanted = SURROUND.slice(0, profile.channels)
-  return { gains: Object.fromEntries(wanted.map((name, index) => [name, { [`c${index}`]: 1 }])), limited: false }
+/** The first channels, in the order of SMPTE ST 2036-2 (L R C LFE Ls Rs), or as stereo where there are fewer than six. */
+function firstChannels({ channels: wanted }: AudioProfile, { channels }: AudioStream): readonly string[] {
+  return SURROUND.slice(0, channels < wanted ? 2 : wanted)
+}
+
+function mixByPosition(profile: AudioProfile, stream: AudioStream): ChannelMix {
+  const used = firstChannels(profile, stream)
+  const outputs = SURROUND.slice(0, profile.channels)
+  // A channel without sources needs a term: the first, at no level.
+  const shares = (name: string, index: number) => (used.includes(name) ? { [`c${index}`]: 1 } : { c0: 0 })
+  return { gains: Object.fromEntries(outputs.map((name, index) => [name, shares(name, index)])), limited: false }
 }
 
 function layoutUnknown(profile: AudioProfile, stream: AudioStream): Warning {
-  const wanted = SURROUND.slice(0, profile.channels)
+  const used = firstChannels(profile, stream).map((name) => names[name as keyof typeof names])
   return {
     code: 'audio_layout_unknown',
-    field: `audioProfiles[${profile.index}]`,
-    message: `Audio stream ${stream.number} of the source has ${stream.channels} channels in an unknown layout: its first ${wanted.length} are used as ${wanted.map((name) => names[name]).join(', ')}.`,
+    field: `audioProfiles[${profile.index}].source_channels`,
+    message: `Audio stream ${stream.number} of the source has ${stream.channels} channels and does not say which: its first ${used.length} are used as ${used.join(', ')}. source_channels selects others, such as "3,4".`,
   }
 }
 
@@ -279,10 +279,13 @@ function withoutEffect(profile: AudioProfile, stream: AudioStream, channels: rea
     const field = `audioProfiles[${profile.index}].${name}`
     return { code: 'no_effect', field, message: `${field} has no effect: ${why}.` }
   }
-  const which = `audio stream ${stream.number} of the source`
+  const which = stream.chosen === undefined ? `audio stream ${stream.number} of the source` : 'source_channels'
   return [
     ...(profile.downmix !== null && !isDownmixed(stream)
       ? [noEffect('downmix', `${which} has no more than 2 channels`)]
+      : []),
+    ...(profile.downmix !== null && channels === null
+      ? [noEffect('downmix', `the layout of ${which} is unknown`)]
       : []),
     ...(profile.downmixLfe === true && channels?.includes('LFE') !== true
       ? [noEffect('downmix_lfe', `${which} has no LFE channel`)]

@@ -4,6 +4,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { carriedProfiles } from './carriedProfiles.ts'
 import { planChannelMix } from './downmix.ts'
+import { requestedAudio } from './sourceChannels.ts'
 import type { AudioStream, MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
 import type { PlanContext } from '../planContext.ts'
@@ -26,8 +27,8 @@ const TOLERANCE_LU = 0.5
 export function loudnessMeasurements(spec: JobSpec, media: MediaInfo): { stream: number; mix: ChannelMix }[] {
   if (spec.loudnessLufs === null) return []
   const wanted = carriedProfiles(spec).flatMap((profile) => {
-    const stream = media.audio.find(({ number }) => number === profile.sourceStream)
-    if (stream === undefined) return []
+    const stream = requestedAudio(profile, media.audio)
+    if (stream === null) return []
     return [{ stream: stream.number, mix: planChannelMix(profile, stream).value }]
   })
   return wanted.filter(
@@ -38,7 +39,7 @@ export function loudnessMeasurements(spec: JobSpec, media: MediaInfo): { stream:
 }
 
 export function isSameMix(one: ChannelMix, other: ChannelMix): boolean {
-  return JSON.stringify(one.gains) === JSON.stringify(other.gains)
+  return JSON.stringify([one.from, one.gains]) === JSON.stringify([other.from, other.gains])
 }
 
 /** Gains in dB to be tried with the limiter, ascending. None where the peaks fit without it. */

@@ -57,6 +57,7 @@ export function joinAudio(context: PlanContext, pieces: readonly MediaInfo[], lo
       ...joinedStream(profile.channels, position),
       requestedStream: profile.sourceStream!,
       language: model.language,
+      ...(model.purpose === undefined ? {} : { purpose: model.purpose }),
       dialnorm: model.dialnorm,
       isMixed: ofPieces.some((audio) => audio[position]?.mix.limited === true),
     }

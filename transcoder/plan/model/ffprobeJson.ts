@@ -1,5 +1,6 @@
 // In charge of: reading ffprobe's JSON as a MediaInfo. Any of its fields may be missing or invalid.
 // Not in charge of: running ffprobe (transcoder/analysis/probe.ts).
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { AudioStream, MediaInfo, OtherStream, StreamDisposition, VideoStream } from './mediaInfo.ts'
 import { pictureLines } from './blanking.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -99,7 +100,7 @@ export function parseFfprobe(
       : extent(streams)),
     sizeBytes: positive(document.format?.size),
     video: main === undefined ? null : readVideo(main, formats),
-    audio: decodableAudio.map((stream) => readAudio(stream, allAudio.indexOf(stream) + 1)),
+    audio: decodableAudio.map((stream) => readAudio(stream, allAudio.indexOf(stream) + 1, formats)),
     program:
       program?.program_num === undefined
         ? null
@@ -263,20 +264,58 @@ function isMirrored(stream: ProbeStream): boolean {
   return a * d - b * c < 0
 }
 
+/** Also of the audio_type of ISO_639_language_descriptor, and of supplementary_audio_descriptor. */
+const PURPOSES: Readonly<Record<string, AudioPurpose>> = {
+  visual_impaired: 'audio_description',
+  descriptions: 'audio_description',
+  hearing_impaired: 'hearing_impaired',
+  clean_effects: 'clean_effects',
+  comment: 'commentary',
+  dub: 'dub',
+}
+
+function audioPurpose({ disposition }: ProbeStream): { purpose?: AudioPurpose } {
+  const trait = Object.keys(PURPOSES).find((name) => disposition?.[name] === 1)
+  return trait === undefined ? {} : { purpose: PURPOSES[trait]! }
+}
+
 /** ffprobe's names of the profiles of AAC. */
 const highEfficiency: Readonly<Record<string, 'sbr' | 'ps'>> = { 'HE-AAC': 'sbr', 'HE-AACv2': 'ps' }
 
-function readAudio(stream: ProbeStream, position: number): AudioStream {
+/**
+ * Matroska has no place for a layout. Its PCM is in the order of WAVE, so what its writers had is found by the number of
+ * channels. Other containers that state none, such as MXF, may hold anything.
+ */
+const MATROSKA_LAYOUTS: Readonly<Record<number, string>> = {
+  3: '2.1',
+  4: '4.0',
+  5: '5.0',
+  6: '5.1',
+  7: '6.1',
+  8: '7.1',
+}
+
+function channelLayout(
+  { codec_name: codec, channel_layout: layout, channels = 0 }: ProbeStream,
+  formats: string[],
+): string | null {
+  // The decoder makes one up: SMPTE ST 302 has none.
+  if (codec === 's302m' && channels > 2) return null
+  return nonEmpty(layout) ?? (formats.includes('matroska') ? (MATROSKA_LAYOUTS[channels] ?? null) : null)
+}
+
+function readAudio(stream: ProbeStream, position: number, formats: string[]): AudioStream {
   return {
     index: stream.index ?? 0,
     id: identifier(stream),
     number: position,
     codec: stream.codec_name ?? 'unknown',
     channels: stream.channels ?? 0,
-    channelLayout: nonEmpty(stream.channel_layout),
+    channelLayout: channelLayout(stream, formats),
     sampleRate: positive(stream.sample_rate) ?? 0,
     ...(positive(stream.bit_rate) === null ? {} : { bitrateKbps: Math.ceil(positive(stream.bit_rate)! / 1000) }),
     language: stream.tags?.['language'] ?? null,
+    ...audioPurpose(stream),
     dialnorm: null,
     downmixLevels: null,
     loudness: [],

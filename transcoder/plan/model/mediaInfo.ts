@@ -1,9 +1,10 @@
 // In charge of: the facts about a source that the analysis found, as plain values.
 // Not in charge of: finding them (transcoder/analysis/probe.ts).
 
+import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { DrawnArea } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { DownmixLevels } from '../../formats/ac3.ts'
-import type { ChannelMix } from './channelMix.ts'
+import type { ChannelMix, ChosenChannels } from './channelMix.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { VideoSurvey } from './videoSurvey.ts'
 
@@ -120,6 +121,8 @@ export interface AudioStream {
   /** As the container or the frames state it; missing = not stated. */
   bitrateKbps?: number
   language: string | null
+  /** As the container states it; missing = main, or not stated. */
+  purpose?: AudioPurpose
   /**
    * Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or it was not read
    * (streamDetails.ts).
@@ -129,6 +132,8 @@ export interface AudioStream {
   downmixLevels: DownmixLevels | null
   /** `source_stream` in the request of a stream that is joined from several; missing = `number`. */
   requestedStream?: number
+  /** It stands for these channels (audio/sourceChannels.ts); missing = it is a stream of the source. */
+  chosen?: ChosenChannels
   /** Channels have been added to those of this stream, so that its peaks may exceed full scale; missing = no. */
   isMixed?: boolean
   /** Why this ffmpeg does not decode all of it, and which one does; missing = it does, as far as known. */

@@ -6,7 +6,13 @@ import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
 import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
 import type { FileContainer } from '#contract/containers.ts'
-import type { AnimatedPreviewSpec, StillsSpec, TsServiceSpec, WaveformSpec } from '#contract/job/jobSpec.ts'
+import type {
+  AnimatedPreviewSpec,
+  AudioPurpose,
+  StillsSpec,
+  TsServiceSpec,
+  WaveformSpec,
+} from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { DivisionPlan, PartPlan } from './divisionPlan.ts'
 import type { JoinPlan, PieceVideoPlan } from './joinPlan.ts'
@@ -28,6 +34,8 @@ export interface AudioPlan {
   requestedStream?: number | undefined
   /** ISO 639-2, three lower-case letters. */
   language: string | null
+  /** Missing = main. */
+  purpose?: AudioPurpose | undefined
   /** Missing in the plan of an earlier version. */
   mix?: ChannelMix | undefined
   /**

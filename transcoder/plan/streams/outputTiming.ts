@@ -4,6 +4,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import { carriedProfiles } from '../audio/carriedProfiles.ts'
+import { requestedStreams } from '../audio/sourceChannels.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { planCopiedSubtitles } from './copiedSubtitles.ts'
@@ -118,7 +119,7 @@ export function requiredDuration(
 
 /** Numbers of the audio streams that the job's outputs or audio files use. */
 export function usedAudioStreams(spec: JobSpec): number[] {
-  const tracks = carriedProfiles(spec).flatMap(({ sourceStream }) => sourceStream ?? [])
+  const tracks = carriedProfiles(spec).flatMap(requestedStreams)
   return [...new Set([...tracks, ...(spec.waveform === null ? [] : [spec.waveform.sourceStream])])]
 }
 

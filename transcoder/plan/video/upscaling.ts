@@ -1,6 +1,6 @@
 // In charge of: allow_upscaling: which video profiles are larger than the source, and what is done with them.
 // Not in charge of: ladder "auto", which has no such rungs (ladder.ts).
-import { maximumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
+import { maximumBitrateKbps, minimumBitrateKbps, scaledBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planGeometry, uprightSize } from './geometry.ts'
@@ -92,11 +92,26 @@ function shrinkProfile(
     height: isShaped ? Math.max(HEIGHT.minimum, even(geometry.height / factor)) : 0,
   }
   const made = planGeometry({ ...profile, ...size }, spec, uprightSize(video)).value
-  const bitrateKbps = Math.min(profile.bitrateKbps, maximumBitrateKbps(spec.videoCodec, made.width, made.height))
-  const rate = bitrateKbps < profile.bitrateKbps ? ` and ${bitrateKbps} kbps, the most that size may have` : ''
+  const bitrateKbps = shrunkKbps(context, profile, geometry, made)
+  const rate = bitrateKbps < profile.bitrateKbps ? ` and ${bitrateKbps} kbps instead of ${profile.bitrateKbps}` : ''
   const message = `Video profile ${profile.index} is made at ${sizeText(made)}${rate}: every profile is larger than the source, and allow_upscaling is false.`
   context.warn({ code: 'rung_at_source_size', field: `videoProfiles[${profile.index}]`, message })
   return { ...profile, ...size, bitrateKbps }
+}
+
+/**
+ * The bitrate of the profile for fewer pixels, and at most twice that of the source: a copy cannot be better than it.
+ */
+function shrunkKbps({ spec, media }: PlanContext, profile: VideoProfile, asked: Size, made: Size): number {
+  const { sizeBytes, durationSeconds } = media.cut?.whole ?? media
+  const sourceKbps = sizeBytes === null || durationSeconds === null ? Infinity : sizeBytes / 125 / durationSeconds
+  const kbps = Math.min(scaledBitrateKbps(profile.bitrateKbps, asked, made), 2 * sourceKbps)
+  const least = minimumBitrateKbps(spec.videoCodec, made.width, made.height, profile.mode)
+  return Math.min(
+    profile.bitrateKbps,
+    maximumBitrateKbps(spec.videoCodec, made.width, made.height),
+    Math.max(least, 50 * Math.round(kbps / 50)),
+  )
 }
 
 function even(pixels: number): number {

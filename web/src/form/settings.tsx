@@ -69,7 +69,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           list="audioProfiles"
           singular="Audio track"
           infos={audioInfos}
-          first={['audio_codec', 'audio_channels', 'audio_bitrate', 'source_stream', 'optional']}
+          first={['audio_codec', 'audio_channels', 'audio_bitrate', 'source_stream', 'source_channels', 'optional']}
           value={body.audioProfiles}
           bounds={AUDIO_PROFILES}
           initialProfile={{

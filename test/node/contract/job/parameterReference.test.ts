@@ -195,6 +195,13 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
       () => ({ taken: ['0', 0, 'none', ''], refused: ['8', 'all', '0,', true] }),
     ],
     [
+      /^1, 2 or 6 channels of the source from 1 to (\d+), separated by commas, like "3,4", each with or without a stream from 1 to (\d+) before it, like "1:1,2:1"$/,
+      (_, [, channels, streams]) => ({
+        taken: ['3,4', Number(channels), `1:1,${streams}:1`],
+        refused: [`${Number(channels) + 1}`, `${Number(streams) + 1}:1`, '0', '1,2,3', 'left', true],
+      }),
+    ],
+    [
       /^directives separated by commas, like "(.+)", of at most (\d+) characters$/,
       (_, [, sample, length]) => ({ taken: [sample], refused: ['no store', `a="${'x'.repeat(Number(length))}"`, 5] }),
     ],

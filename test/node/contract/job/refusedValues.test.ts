@@ -173,6 +173,12 @@ const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {
   downmix: choice('stereo', 1),
   downmix_lfe: flag,
   source_stream: choice(0, 9, 'one'),
+  purpose: choice('description', 3),
+  source_channels: [
+    ['invalid_type', true, ['1']],
+    ['invalid_value', '', '1,2,', '1:2:3', 'left', '1,2,3,4,5,6,7', 1.5],
+    ['out_of_range', '0', '65', '1,2,3', '33:1'],
+  ],
   dolby_digital_dialnorm: whole(-1, 32),
   optional: flag,
   audio_container: [...choice('mp4', 'OGG', 1), ['unsupported_combination', 'ogg']],

@@ -199,6 +199,23 @@ describe('what is said of a track', () => {
     expect(dashManifest(examplePresentation({ cues })).match(/<Event /g)).toHaveLength(1)
   })
 
+  test('audio description has its purpose, and is not main', () => {
+    const audio = [
+      makeAudioTrack(0, { purpose: 'audio_description', programme: 'stream 2' }),
+      makeAudioTrack(1, { programme: 'stream 1' }),
+      makeAudioTrack(2, { purpose: 'commentary', programme: 'stream 3' }),
+    ]
+    const made = dashManifest(examplePresentation({ audio }))
+    const said = [
+      ...made.matchAll(/contentType="audio"[^>]*>\s*(?:<Accessibility ([^>]*)\/>\s*)?<Role [^>]*value="(\w+)"/g),
+    ]
+    expect(said.map(([, purpose, role]) => [purpose, role])).toEqual([
+      ['schemeIdUri="urn:tva:metadata:cs:AudioPurposeCS:2007" value="1"', 'alternate'],
+      [undefined, 'main'],
+      [undefined, 'commentary'],
+    ])
+  })
+
   test('HDR is essential', () => {
     const hdr = dashManifest(
       examplePresentation({ video: [makeVideoTrack({ range: 'HLG' })], audio: [makeAudioTrack(0)] }),

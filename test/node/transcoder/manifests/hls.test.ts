@@ -178,6 +178,22 @@ describe('the multivariant playlist', () => {
     if (selections.some((ids) => ids.length === 0)) expect(variants.at(-1)!.CODECS).toBe('avc1.64001f')
   })
 
+  test('audio description is named, can be chosen by the system, and is not the default', () => {
+    const audio = [
+      makeAudioTrack(0, { purpose: 'audio_description', programme: 'stream 2' }),
+      makeAudioTrack(1, { programme: 'stream 1' }),
+    ]
+    const made = examplePresentation({ ...plain, audio })
+    const media = tagsOf(multivariantPlaylist(made), 'EXT-X-MEDIA').filter((one) => one.get('TYPE') === 'AUDIO')
+    expect(
+      media.map((one) => ['NAME', 'DEFAULT', 'AUTOSELECT', 'CHARACTERISTICS'].map((name) => one.get(name))),
+    ).toEqual([
+      ['English', 'YES', 'YES', undefined],
+      ['English (audio description)', 'NO', 'YES', 'public.accessibility.describes-video'],
+    ])
+    expect(hlsRuleViolations(playlists(made))).toEqual([])
+  })
+
   test('groups encodings of one audio track by quality, and puts each into a group', () => {
     const audio = [
       makeAudioTrack(0, { bitrateKbps: 128 }),

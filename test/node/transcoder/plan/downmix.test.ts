@@ -38,14 +38,35 @@ test.each<[Partial<AudioProfile>, Partial<AudioStream>, [code: string, field: st
   ],
   [
     {},
-    { channels: 9, channelLayout: null },
+    { channels: 4, channelLayout: null },
     [
       [
         'audio_layout_unknown',
-        'audioProfiles[0]',
-        'Audio stream 1 of the source has 9 channels in an unknown layout: its first 2 are used as left, right.',
+        'audioProfiles[0].source_channels',
+        'Audio stream 1 of the source has 4 channels and does not say which: its first 2 are used as left, right. source_channels selects others, such as "3,4".',
       ],
     ],
+  ],
+  [
+    { channels: 6 },
+    { channels: 8, channelLayout: null },
+    [
+      [
+        'audio_layout_unknown',
+        'audioProfiles[0].source_channels',
+        'Audio stream 1 of the source has 8 channels and does not say which: its first 6 are used as left, right, centre, LFE, left surround, right surround. source_channels selects others, such as "3,4".',
+      ],
+    ],
+  ],
+  [
+    {
+      sourceChannels: [
+        { stream: 1, channel: 3 },
+        { stream: 1, channel: 4 },
+      ],
+    },
+    { channels: 4, channelLayout: null },
+    [],
   ],
   [
     { downmix: 'lt_rt', downmixLfe: true },

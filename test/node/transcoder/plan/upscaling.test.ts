@@ -78,11 +78,13 @@ describe('false: rungs above the source are left out', () => {
     expect(warnings).toEqual(['rung_left_out videoProfiles[0]', 'rung_left_out videoProfiles[1]'])
     expect(messages[0]).toContain("1920x1080 is larger than the source's 854x480")
   })
-  test('when all are above, the smallest is made at the source’s size with its bitrate', () => {
+  test('when all are above, the smallest is made at the source’s size with the bitrate of that size', () => {
     const video = profiles([0, 1080, 4800], [0, 720, 2600])
     const { sizes, warnings, outputs } = planned(small, { allowUpscaling: false, video })
     expect(sizes).toEqual(['1 400x170'])
-    expect(outputs[0]?.video.bitrateKbps).toBe(2600)
+    // The default of the command line, which names a size above every source.
+    expect(planned(small, { allowUpscaling: false, video: profiles([0, 4320, 46_000]) }).sizes).toEqual(['0 400x170'])
+    expect(outputs[0]?.video.bitrateKbps).toBe(300)
     expect(warnings).toEqual(['rung_left_out videoProfiles[0]', 'rung_at_source_size videoProfiles[1]'])
   })
   test('a frame that the job shapes keeps its shape', () => {
@@ -92,12 +94,20 @@ describe('false: rungs above the source are left out', () => {
     expect(shaped('crop', [1080, 1080])).toEqual(['0 170x170'])
     expect(shaped('none', [1920, 1080])).toEqual(['0 400x170'])
   })
+  test('it has at most twice the bitrate of the source', () => {
+    const made = (sizeBytes: number) =>
+      planJob(
+        jobSpec({ allowUpscaling: false, video: profiles([0, 720, 2600]) }),
+        mediaInfo({ width: 640, height: 360 }, { sizeBytes, durationSeconds: 10 }),
+      ).outputs[0]?.video.bitrateKbps
+    expect([made(2_500_000), made(400_000), made(1000)]).toEqual([900, 650, 350])
+  })
   test('its bitrate is within what the smaller size may have', () => {
     const pal = { width: 352, height: 288 }
-    const video = profiles([1920, 1080, 40_000])
-    const { outputs, messages } = planned(pal, { allowUpscaling: false, videoCodec: 'mpeg2', video })
+    const spec = jobSpec({ allowUpscaling: false, videoCodec: 'mpeg2', video: profiles([1920, 1080, 300_000]) })
+    const { outputs, warnings } = planJob(spec, mediaInfo(pal, { sizeBytes: 1e9 }))
     expect(outputs[0]?.video.bitrateKbps).toBe(15_000)
-    expect(messages.find((message) => message.includes('15000'))).toContain('the most that size may have')
+    expect(warnings.map(({ message }) => message).join()).toContain('15000 kbps instead of 300000')
   })
   test('in segmented output what is left keeps its directory', () => {
     const video = profiles([1920, 1080], [320, 180]).map((each) => ({ ...each, output: `${each.height}p` }))

@@ -13,6 +13,8 @@ const LABELS: Readonly<Record<string, string>> = {
   audio_channels: 'Channels',
   audio_bitrate: 'Bitrate (kbps)',
   source_stream: 'Source audio stream',
+  source_channels: 'Source channels',
+  purpose: 'Purpose',
   optional: 'Optional',
   audio_container: 'File format',
   audio_sample_rate: 'Sample rate (Hz)',
@@ -115,6 +117,9 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   audio_profiles: 'Positions of audio tracks from 0, like 0,1; none = no audio. Empty = all.',
   video_format: 'Deinterlaces this rendition.',
   source_stream: 'Audio stream of the source, from 1. Empty = no audio.',
+  purpose: 'What players and receivers are told. Empty = as the source says.',
+  source_channels:
+    'Like 3,4 for channels of that stream, or 1:1,2:1 for channel 1 of streams 1 and 2. Empty = all of the stream.',
   optional: 'Leaves the track out when the source lacks this stream. Otherwise the job fails.',
   primary_audio_downmix_to_stereo: 'Also when the track has 5.1 channels.',
   downmix: 'How surround audio is downmixed to stereo.',
