@@ -11,7 +11,7 @@ import type { AUDIO_PURPOSES } from './requestSchema.ts'
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
  * translates the stored configuration itself. Removing a member, or changing its meaning, needs a new task protocol.
  */
-export const SPEC_VERSION = 5
+export const SPEC_VERSION = 6
 
 export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'

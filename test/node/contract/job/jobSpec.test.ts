@@ -93,6 +93,7 @@ describe('translation of a request into a job specification', () => {
           bitDepth: null,
           container: 'm4a',
           sourceStream: 1,
+          purpose: null,
           downmix: null,
           downmixLfe: null,
           dialnorm: 0,
@@ -108,6 +109,7 @@ describe('translation of a request into a job specification', () => {
           bitDepth: null,
           container: 'ac3',
           sourceStream: null,
+          purpose: null,
           downmix: null,
           downmixLfe: null,
           dialnorm: 0,
@@ -223,7 +225,7 @@ test('SPEC_VERSION is raised with the members of JobSpec', () => {
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 5, members: [83, 73] })
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 6, members: [84, 74] })
 })
 
 function membersOf(value: unknown): number {
