@@ -18,6 +18,8 @@ export function compare(source: Seen, output: Seen): string[] {
   if (source.pictures.length === 0)
     return output.pictures.length > 0 ? ['it has pictures'] : soundFaults(source, output, 0)
   if (output.pictures.length === 0) return ['it has no pictures']
+  // A real file, in which no picture names its time: its lengths and its gaps.
+  if (source.pictures.every(({ shape }) => shape === null)) return lengthFaults(source, output)
   const shift = delayOf(source.pictures, output.pictures)
   if (shift === null) return ['no picture of the source is in it']
   return [
@@ -54,6 +56,22 @@ const at = (second: number): string => `${second.toFixed(3)} s`
 /** The first three, and how many more. */
 function summed(faults: readonly string[]): string[] {
   return faults.length <= 3 ? [...faults] : [...faults.slice(0, 3), `… ${faults.length - 3} more of this kind`]
+}
+
+function lengthFaults(source: Seen, output: Seen): string[] {
+  const step = intervalOf(output.pictures)
+  const begins = source.pictures[0]!.second
+  const whole = Math.max(source.videoSeconds, soundEnd(source.sound) - begins)
+  const faults: string[] = []
+  if (output.videoSeconds < source.videoSeconds - 2 * step || output.videoSeconds > whole + 2 * step)
+    faults.push(`the video lasts ${at(output.videoSeconds)} instead of ${at(source.videoSeconds)}`)
+  if (source.sound === null || output.sound === null) return faults
+  const [had, has] = [source.sound, output.sound].map(
+    ({ channels: [samples = new Float32Array()] }) => samples.length / RATE,
+  )
+  return Math.abs(has! - had!) > 0.12 + Math.abs(whole - had!)
+    ? [...faults, `the sound lasts ${at(has!)} instead of ${at(had!)}`]
+    : faults
 }
 
 function pictureFaults(source: Seen, output: Seen, shift: number): string[] {
@@ -141,6 +159,16 @@ export function beeps({ start, channels }: Sound): number[] {
 
 const decibels = (value: number): number => 20 * Math.log10(Math.max(value, 1e-6))
 
+/** Over 0.6 s, in windows of 30 ms: packets whose times waver, as those of browsers, break the phase of a tone. */
+function toneLevel(samples: Float32Array, from: number, hertz: number): number {
+  const [window, count] = [0.03 * RATE, 20]
+  const powers = Array.from(
+    { length: count },
+    (_, index) => amplitude(samples, from + index * window, window, hertz) ** 2,
+  )
+  return decibels(Math.sqrt(powers.reduce((sum, power) => sum + power, 0) / count))
+}
+
 /** Channel of a source that is heard in this channel of an output. */
 const counterpart = (sound: Sound, channel: number): Float32Array =>
   sound.channels[Math.min(channel, sound.channels.length - 1)]!
@@ -178,11 +206,7 @@ function levelFaults(was: Sound, is: Sound, shift: number): string[] {
       .filter(({ from }) => from > was.start + 0.05 && from + 0.6 < soundEnd(was))
       .map(({ second, from }) => {
         const level = (part: Float32Array, start: number): number =>
-          Math.max(
-            ...TONES.slice(0, 2).map((hertz) =>
-              decibels(amplitude(part, Math.round((from - start) * RATE), 0.6 * RATE, hertz)),
-            ),
-          )
+          Math.max(...TONES.slice(0, 2).map((hertz) => toneLevel(part, Math.round((from - start) * RATE), hertz)))
         return { second, had: level(origin, was.start), has: level(samples, is.start - shift) }
       })
     const heard = rows.filter(({ had }) => had > SILENCE + 15)

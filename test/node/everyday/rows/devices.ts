@@ -34,30 +34,17 @@ export const DEVICE_ROWS: readonly Row[] = [
       return { path: await undecodable(shop, path, 'apac', 'last') }
     },
   },
-  {
-    kind: 'phone: a track that nobody can decode first, then AAC',
-    known: every('web 5'),
-    make: async (shop) => {
-      const tracks = ['-map', '0:v', '-map', '1:a', '-map', '1:a', ...AAC]
-      const whole = await shop.clip('plain.mp4', { seconds: 3 }, [...X264, ...AAC])
-
-      const path = await shop.clip('apac.mp4', { seconds: 3 }, [...X264, ...tracks])
-      const seen = await watch({ video: whole }, { ownShape: true })
-      return { path: await undecodable(shop, path, 'apac', 'first'), seen }
-    },
-  },
-  {
-    kind: 'phone: only sound that nobody can decode',
-    known: every('web 5'),
+  ...(['first', 'only'] as const).map((which): Row => ({
+    kind: `phone: the ${which} track of sound is one that nobody can decode`,
     warns: ['audio_left_out'],
     make: async (shop) => {
-      const path = await shop.clip('ac4.mp4', { seconds: 3 }, [...X264, ...AAC])
+      const tracks = which === 'only' ? [] : ['-map', '0:v', '-map', '1:a', '-map', '1:a']
+      const path = await shop.clip('sound.mp4', { seconds: 3 }, [...X264, ...tracks, ...AAC])
       const silent = await shop.convert('-i', path, '-an', '-c', 'copy', 'silent.mp4')
-
       const seen = await watch({ video: silent }, { ownShape: true })
-      return { path: await undecodable(shop, path, 'ac-4', 'first'), seen }
+      return { path: await undecodable(shop, path, 'apac', 'first'), seen }
     },
-  },
+  })),
   {
     kind: 'phone: slow motion at 120 fps',
     make: async (shop) => ({
@@ -81,7 +68,6 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'drone: a preview picture as first track, telemetry, timecode',
-    known: every('web 4'),
     short: true,
     make: async (shop) => {
       const video = await shop.clip('flight.mp4', { seconds: 3, rate: 30 }, [...X264, ...AAC])
@@ -134,7 +120,6 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'slides: three pictures, the last one for four seconds',
-    known: every('web 7'),
     make: async (shop) => ({ path: await shop.kept('web-slides-last-long.mp4') }),
   },
   {
