@@ -1,7 +1,6 @@
 // In charge of: which audio streams an output carries, and how.
 // Not in charge of: allowed codecs, channels and bitrates (checked when the job is created).
 import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
-import { missingAudio } from './missingAudio.ts'
 import { audioEncodings } from '../codecs.ts'
 import { copiedAudio } from '../copy/copiedStreams.ts'
 import { planDialnorm } from './dialnorm.ts'
