@@ -25,7 +25,11 @@ export function steadyFrameInput({ coded }: Frames): string[] {
 export function steadyFilters(picture: Frames): string[] {
   const { coded } = picture
   if (coded === undefined) return []
-  const { width, height, pixelFormat, blankingLines = 0 } = coded
+  const { pixelFormat, blankingLines = 0 } = coded
+  // `pad` and zscale refuse a size that ends within a chroma sample.
+  const [across, down] = CHROMA.find(([formats]) => formats.test(pixelFormat))?.[1] ?? [1, 1]
+  const width = Math.max(across, coded.width - (coded.width % across))
+  const height = Math.max(down, coded.height - (coded.height % down))
   const shape = ((width * toNumber(coded.sar)) / height).toFixed(6)
   // Even, so that the bars end with a chroma sample; lines in steps of 4, so that they end with one of each field. A
   // shape that differs by 1 % is stretched: the bars would be thin lines.
@@ -46,6 +50,15 @@ export function steadyFilters(picture: Frames): string[] {
     ...uprightFilters(coded),
   ]
 }
+
+/** Pixels and lines of one chroma sample. */
+const CHROMA: readonly (readonly [formats: RegExp, sample: readonly [number, number]])[] = [
+  [/^yuv[aj]?420|^nv12|^nv21|^p01/, [2, 2]],
+  [/^yuv[aj]?422|^nv16|^nv20|^p21|^[uy]yv/, [2, 1]],
+  [/^yuvj?440/, [1, 2]],
+  [/^yuvj?411/, [4, 1]],
+  [/^yuv410/, [4, 4]],
+]
 
 /** As ffmpeg itself follows a display matrix. */
 function uprightFilters({ rotation, mirrored }: NonNullable<Frames['coded']>): string[] {

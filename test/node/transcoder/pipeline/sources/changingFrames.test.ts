@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { testFfmpeg } from '../../../../support/media/media.ts'
+import { decodeFrames, ffmpeg, lavfi, testFfmpeg } from '../../../../support/media/media.ts'
 import { audioShifts } from '../../../../support/media/numberedClip.ts'
 import {
   makeChangingClip,
@@ -84,6 +84,17 @@ test('a change of the sample aspect alone', async (context) => {
   const { taskApi, objects } = await runExtracts(fixture, clip, extractTask(VIDEO))
   await taskApi.stop()
   await expectFrames(objects.get('v0.mp4')!, 0, 30, parts)
+})
+
+test('an odd size of 4:2:0, which scaler and bars refuse', async () => {
+  const clip = join(fixture.directory, 'odd.mkv')
+  await ffmpeg(['-y', ...lavfi('testsrc2=s=386x98:r=25:d=0.4'), '-vf', 'crop=385:97:exact=1', '-c:v', 'ffv1', clip])
+  const { taskApi, objects } = await runExtracts(fixture, clip, extractTask({ ...VIDEO, audioProfiles: [] }))
+  await taskApi.stop()
+  expect(taskApi.fails).toEqual([])
+  const file = join(fixture.directory, 'odd.mp4')
+  await writeFile(file, objects.get('v0.mp4')!)
+  expect(await decodeFrames(file)).toHaveLength(10)
 })
 
 test('a cut across a change has its frames', async () => {
