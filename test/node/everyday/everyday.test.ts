@@ -1,5 +1,7 @@
-// A sample of what people bring; everyday.long.test.ts takes all of it.
+// A sample of what people bring, each through the requests that people send. `npm run everyday` takes the whole table, which
+// needs longer than CI has.
 import { testRows } from './everyday.ts'
 import { ROWS } from './table.ts'
 
-await testRows(ROWS.filter(({ short }) => short))
+const isWhole = process.env['EVERYDAY'] === '1'
+await testRows(ROWS.filter(({ short }) => isWhole || short === true))

@@ -1,5 +1,5 @@
 // In charge of: the tests of the table of the everyday: each row through the three requests that people really send.
-// Not in charge of: which rows a form of the tests takes (everyday.test.ts, everyday.long.test.ts).
+// Not in charge of: which rows a form of the tests takes (everyday.test.ts).
 import { mkdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { skipTest } from '../../support/requirement.ts'
