@@ -70,7 +70,7 @@ function requireIntent(draft: JobDraft, body: JsonObject, findings: Findings): v
   findings.problem(
     'required',
     'videoProfiles',
-    `videoProfiles ${isListed ? 'is empty' : 'is required'}${misspelt}; for audio alone send videoProfiles [] and audio_output_path, an audio_container, or a segmented output`,
+    `videoProfiles ${isListed ? 'is empty' : 'is required'}${misspelt}; for audio alone send videoProfiles [] together with audio_output_path, an audio_container or a segmented output`,
   )
 }
 

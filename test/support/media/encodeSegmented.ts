@@ -34,7 +34,7 @@ export async function encodeSegmentStreams(
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
   const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
-  const plan = planJob(spec, media, programs.features, cues)
+  const plan = withoutCarriers(planJob(spec, media, programs.features, cues))
   const listed = plannedPipes(plan)
   runs += 1
   const files = new Map(
@@ -65,4 +65,15 @@ export async function encodeSegmentStreams(
       return path
     },
   }
+}
+
+/** Captions that an attempt writes for the frames of another rate (pipeline/captionTracks.ts): here nothing writes them. */
+function withoutCarriers(plan: Plan): Plan {
+  const renditions = plan.packaging?.renditions.map((rendition) => {
+    const { video } = rendition
+    if (video?.embedded !== 'source') return rendition
+    const { embedded: _embedded, ...plain } = video
+    return { ...rendition, video: plain }
+  })
+  return plan.packaging === null ? plan : { ...plan, packaging: { ...plan.packaging, renditions: renditions ?? [] } }
 }

@@ -37,7 +37,7 @@ function describeUnreadable(media: MediaInfo, codec: string, index: number): str
   const isListed = media.isProbedDeep === true && !unnamedAudio.has(codec)
   return isListed
     ? `(${codec}, stream ${index} of the source) has no frame that can be decoded within 20 s or 50 MB`
-    : `is ${codec === 'unknown' ? 'of an unknown codec' : codec} (stream ${index} of the source), which cannot be decoded`
+    : `is ${codec === 'unknown' || codec.startsWith('[') ? 'of an unknown codec' : codec} (stream ${index} of the source), which cannot be decoded`
 }
 
 function describeUsable({ audio }: MediaInfo): string {

@@ -217,7 +217,8 @@ test('48 and 44.1 kHz: audio only, with a cut', async () => {
   const objects = await run(bytes, {
     bucket_output_path: 'out',
     start_seconds: 1,
-    audioProfiles: [STEREO, { audio_codec: 'flac', source_stream: 1 }],
+    videoProfiles: [],
+    audioProfiles: [STEREO, { audio_codec: 'flac', audio_container: 'flac', source_stream: 1 }],
   })
   const cut: readonly Part[] = [{ ...RATES[0]!, seconds: 1 }, ...RATES.slice(1)]
   for (const body of objects.values()) await expectLevels(await stored('a', body), 0, 2, cut)

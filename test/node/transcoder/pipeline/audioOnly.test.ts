@@ -37,6 +37,7 @@ function taskOf(changes: Record<string, unknown>): TaskDescription {
     {
       input: 'https://example.com/film.mkv',
       bucket_output_path: 'out',
+      videoProfiles: [],
       cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } },
       ...changes,
     },
@@ -150,7 +151,7 @@ test('HLS of transport streams, with a loudness target', async () => {
 
 // 0.987 s is not on the grid of 25 frames per second.
 const CUT = { start_seconds: 0.987, end_seconds: 4.321 }
-const FLAC = { audio_codec: 'flac', source_stream: '1' }
+const FLAC = { audio_codec: 'flac', audio_container: 'flac', source_stream: '1' }
 
 function expectCut(samples: Float32Array): void {
   expect(samples.length).toBe(Math.round((CUT.end_seconds - CUT.start_seconds) * 48_000))

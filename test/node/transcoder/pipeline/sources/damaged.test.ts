@@ -312,10 +312,10 @@ describe('a broken WebM ends with the same code, whichever ffmpeg meets it', () 
     expect(taskApi.fails).toMatchObject([{ error: { code: 'source_damaged' } }])
   })
 
-  test('whose audio has an unknown codec: source_not_media', async () => {
+  test('whose audio has an unknown codec: audio_stream_undecodable', async () => {
     const bytes = await made('unknown.webm', `${picture(2)} ${tone(2)} ${WEBM}`)
     bytes.write('A_OPUZ', bytes.indexOf('A_OPUS'), 'latin1')
     await attempt(bytes)
-    expect(taskApi.fails).toMatchObject([{ error: { code: 'source_not_media' } }])
+    expect(taskApi.fails).toMatchObject([{ error: { code: 'audio_stream_undecodable' } }])
   })
 })
