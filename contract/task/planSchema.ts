@@ -209,8 +209,6 @@ const reading = {
         width: count,
         height: count,
         sar: rational,
-        rotation: z.literal([0, 90, 180, 270]),
-        mirrored: z.boolean(),
         blankingLines: z.optional(count),
         pixelFormat: word,
       }),

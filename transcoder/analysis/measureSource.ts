@@ -46,7 +46,7 @@ export async function measureFrames(
   const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)
   const { video } = media
   const frames = {
-    coded: { ...codedFrames(video), rotation: 0, mirrored: false },
+    coded: codedFrames(video),
     fullRange: false,
     rgb: false,
   } as const

@@ -12,10 +12,13 @@ import { SQUARE_TOLERANCE } from '../video/geometry.ts'
 
 type Frames = Pick<SourceVideo, 'coded' | 'fullRange' | 'rgb'>
 
-/** Options of the input. A rotation that ffmpeg inserts would stand before the first filters. */
+/**
+ * Options of the input. Not for a source that has to be turned: ffmpeg inserts its rotation before the first filters, where
+ * frames of another size would be read beyond their end, and without it 5.1 writes the rotation into the outputs.
+ */
 export function steadyFrameInput({ coded }: Frames): string[] {
   if (coded === undefined) return []
-  return ['-reinit_filter:v', '0', ...(uprightFilters(coded).length === 0 ? [] : ['-noautorotate'])]
+  return ['-reinit_filter:v', '0']
 }
 
 /**
@@ -47,7 +50,6 @@ export function steadyFilters(picture: Frames): string[] {
     `pad=${width}:${height}:trunc((ow-iw)/4)*2:trunc((oh-ih)/8)*4:eval=frame`,
     // An even number of lines: fields stay what they are.
     ...(blankingLines === 0 ? [] : [`crop=w=${width}:h=${height - blankingLines}:x=0:y=${blankingLines}`]),
-    ...uprightFilters(coded),
   ]
 }
 
@@ -59,21 +61,3 @@ const CHROMA: readonly (readonly [formats: RegExp, sample: readonly [number, num
   [/^yuvj?411/, [4, 1]],
   [/^yuv410/, [4, 4]],
 ]
-
-/** As ffmpeg itself follows a display matrix. */
-function uprightFilters({ rotation, mirrored }: NonNullable<Frames['coded']>): string[] {
-  const filters = UPRIGHT[`${rotation}${mirrored ? ' mirrored' : ''}`]
-  // ffmpeg 7.1 would pass the matrix on to the encoder.
-  return filters.length === 0 ? [] : [...filters, 'sidedata=mode=delete:type=DISPLAYMATRIX']
-}
-
-const UPRIGHT = {
-  '0': [],
-  '90': ['transpose=dir=clock'],
-  '180': ['hflip', 'vflip'],
-  '270': ['transpose=dir=cclock'],
-  '0 mirrored': ['vflip'],
-  '90 mirrored': ['transpose=dir=cclock_flip'],
-  '180 mirrored': ['hflip'],
-  '270 mirrored': ['transpose=dir=clock_flip'],
-} as const

@@ -31,8 +31,7 @@ export interface ColorTags {
   transfer: 'bt709' | 'smpte170m' | 'bt470bg' | 'smpte2084' | 'arib-std-b67'
 }
 
-export interface CodedFrames extends Pick<VideoStream, 'width' | 'height' | 'sar' | 'rotation' | 'pixelFormat'> {
-  mirrored: boolean
+export interface CodedFrames extends Pick<VideoStream, 'width' | 'height' | 'sar' | 'pixelFormat'> {
   /** Lines above the picture that are not part of it; missing = none. */
   blankingLines?: number | undefined
 }

@@ -64,7 +64,8 @@ export function readSourceVideo(
   const rare = !rgb && rareMatrices.has(matrix)
   return {
     ...readAlpha(video),
-    coded: codedFrames(video),
+    // Where ffmpeg turns the frames, it does so in front of all filters: its graph is rebuilt at a change, as by default.
+    ...(video.rotation === 0 && video.mirrored !== true ? { coded: codedFrames(video) } : {}),
     rgb,
     width: size.width,
     height: size.height,
@@ -82,8 +83,8 @@ export function readSourceVideo(
 }
 
 export function codedFrames(video: VideoStream): CodedFrames {
-  const { width, height, sar, rotation, mirrored = false, pixelFormat, blanking } = video
-  const frame = { width, rotation, mirrored, pixelFormat }
+  const { width, height, sar, pixelFormat, blanking } = video
+  const frame = { width, pixelFormat }
   if (blanking === undefined) return { ...frame, height, sar }
   return { ...frame, height: height + blanking.lines, sar: blanking.sar, blankingLines: blanking.lines }
 }
