@@ -237,21 +237,15 @@ function compareMaps(
   first: ProgramMap,
   map: ProgramMap,
 ): { moves: Moves; missing: ElementaryStream[]; added: ElementaryStream[] } {
-  const kind = (stream: ElementaryStream, of: ProgramMap): string => {
-    const { media, codec } = elementaryKind(stream, of.descriptors)
-    return `${media} ${codec}`
-  }
-  const stays = (stream: ElementaryStream, of: ProgramMap, in_: ProgramMap): boolean =>
-    in_.streams.some((other) => other.pid === stream.pid && kind(other, in_) === kind(stream, of))
-  const left = first.streams.filter((stream) => !stays(stream, first, map))
-  let added = map.streams.filter((stream) => !stays(stream, map, first))
+  const [kinds, kindsOfFirst] = [kindsOf(map), kindsOf(first)]
+  const left = first.streams.filter(({ pid }) => kinds.get(pid) !== kindsOfFirst.get(pid))
+  let added = map.streams.filter(({ pid }) => kinds.get(pid) !== kindsOfFirst.get(pid))
   const moves = new Map<number, number>()
   const missing: ElementaryStream[] = []
   for (const stream of left) {
-    const alike = added.filter((other) => kind(other, map) === kind(stream, first))
-    const isOnly = [first, map].every(
-      (of) => of.streams.filter((each) => kind(each, of) === kind(stream, first)).length === 1,
-    )
+    const kind = kindsOfFirst.get(stream.pid)
+    const alike = added.filter(({ pid }) => kinds.get(pid) === kind)
+    const isOnly = [kinds, kindsOfFirst].every((of) => [...of.values()].filter((each) => each === kind).length === 1)
     const found = alike.find((other) => languageOf(other) === languageOf(stream)) ?? (isOnly ? alike[0] : undefined)
     if (found === undefined) missing.push(stream)
     else {
@@ -264,6 +258,16 @@ function compareMaps(
   const taken = new Set(moves.values())
   for (const { pid } of added) if (taken.has(pid)) moves.set(pid, free.shift() ?? NULL_PID)
   return { moves, missing, added }
+}
+
+/** Media and codec by PID. */
+function kindsOf({ streams, descriptors }: ProgramMap): Map<number, string> {
+  return new Map(
+    streams.map((stream) => {
+      const { media, codec } = elementaryKind(stream, descriptors)
+      return [stream.pid, `${media} ${codec}`]
+    }),
+  )
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
