@@ -61,6 +61,7 @@ export const WARNING_CODES = [
   'deinterlaced',
   'detelecined',
   'extreme_pixel_aspect',
+  'first_frame_held',
   'frame_rate_assumed',
   'frame_rate_reduced',
   'frame_rate_snapped',

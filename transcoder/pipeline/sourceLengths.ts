@@ -1,10 +1,11 @@
-// In charge of: the lengths of an open source.
+// In charge of: the lengths and the first picture of an open source.
 // Not in charge of: how they are measured (analysis/mediaLength.ts).
 import { measureLengths, withMeasuredLengths } from '../analysis/mediaLength.ts'
+import { withFirstPicture } from '../analysis/firstPicture.ts'
 import type { Attempt } from '../attempt.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 
-/** They are measured if its clock seems to jump. */
+/** They are measured if its clock seems to jump. Every part of a job has to find the same. */
 export async function withLengths(
   { engine, loopback, workspace, controller }: Pick<Attempt, 'engine' | 'loopback' | 'workspace' | 'controller'>,
   media: MediaInfo,
@@ -14,7 +15,9 @@ export async function withLengths(
   // A source that is read in order allows one connection only.
   if (!(await loopback.open()).ranges) return media
   const read = (first: number, count: number) => loopback.readRange(first, count, signal)
-  return withMeasuredLengths(engine, loopback.url, media, { read, size }, { signal, cwd: workspace.cwd })
+  const options = { signal, cwd: workspace.cwd }
+  const measured = await withMeasuredLengths(engine, loopback.url, media, { read, size }, options)
+  return withFirstPicture(engine, loopback.url, measured, options)
 }
 
 /** By all of its packets; null = they cannot be read. */

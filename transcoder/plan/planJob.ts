@@ -20,7 +20,7 @@ import { withoutVideo } from './streams/unusedVideo.ts'
 import { vbvModel, expectedSize, moovReserve, muxRate } from './video/bitrateBudget.ts'
 import { CUE_KBPS, planCues, requireUnusedPid, spliceFrames, type SourceCues } from './streams/cuePlan.ts'
 import { toNumber } from '../formats/rational.ts'
-import { outputDuration, outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
+import { outputDuration, outputStartSeconds, videoOffset, warnFirstFrameHeld } from './streams/outputTiming.ts'
 import { isUnprocessed, outputColor, readSourceVideo, withoutColorConversion } from './video/color.ts'
 import { isDolbyDigital } from './codecs.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
@@ -119,7 +119,10 @@ export function planJob(
     ...(bitmapStream === null ? [] : [bitmapStream]),
   ]
   context.warn(...warnDroppedStreams(media, keptPids, carried), ...warnClockJumps(media))
-  if (isDecoded) warnSource(context, sourceVideo)
+  if (isDecoded) {
+    warnSource(context, sourceVideo)
+    context.warn(...warnFirstFrameHeld(spec, media))
+  }
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 
   const bitmaps = bitmapStream === null ? null : planBitmapBurnIn(context, bitmapStream, bitmapTrack)

@@ -247,6 +247,11 @@ const video: Row[] = [
     ...SILENT,
     videoProfiles: [{ width: 100, height: 180 }],
   }),
+  shown(
+    'first_frame_held',
+    'a recording whose video begins long after its sound',
+    'node/transcoder/pipeline/sources/midGroup.test.ts',
+  ),
   shown('frame_rate_assumed', 'a source that states no frame rate', LEFT_OUT),
   shown('frame_rate_reduced', 'more than 300 frames per second', 'node/transcoder/encoding/video/frameRates.test.ts'),
   planned(

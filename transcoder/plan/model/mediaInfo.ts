@@ -90,6 +90,8 @@ export interface VideoStream {
   severalCaptionMessages: boolean
   /** An active format description (AFD) was found inside the video. */
   activeFormat: boolean
+  /** On the file's clock, where packets come before the first picture that can be decoded: its time. Missing = none do. */
+  firstPictureSeconds?: number
   /** Seconds on the file's clock; null where unknown. */
   startSeconds: number | null
   durationSeconds: number | null

@@ -1,5 +1,6 @@
 // In charge of: where the outputs begin on the source's clock, and how long they last.
 // Not in charge of: timing in between (filters.ts).
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
@@ -59,14 +60,30 @@ export function soundOffset(
   return micro(outputStartSeconds(spec, media) - (clock ?? 0))
 }
 
+/** Seconds on the source's clock. */
+function firstPicture(video: VideoStream): number | null {
+  return video.firstPictureSeconds ?? video.startSeconds
+}
+
 /**
- * The first frame is held at 0 where video begins much later. It is still moved onto the output's grid: otherwise it
- * would be up to half a frame off.
+ * The first frame is held at 0 where video begins much later than sound. It is still moved onto the output's grid:
+ * otherwise it would be up to half a frame off.
  */
 function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): number {
-  const late = (video.startSeconds ?? 0) - (start ?? video.startSeconds ?? 0)
+  const late = (firstPicture(video) ?? 0) - (start ?? firstPicture(video) ?? 0)
+  // Packets before the first picture of a silent recording are nothing that could be shown or heard.
+  if (video.firstPictureSeconds !== undefined && usedAudioStreams(spec).length === 0) return late
   const framesPerSecond = toNumber(sourceRate(spec, video).value)
   return Math.abs(late) < MAX_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
+}
+
+/** How long the outputs show their first frame before the video begins; none if it is short. */
+export function warnFirstFrameHeld(spec: JobSpec, media: MediaInfo): Warning[] {
+  if (media.video === null || media.cut !== undefined) return []
+  const seconds = (firstPicture(media.video) ?? 0) - outputStartSeconds(spec, media)
+  if (seconds < MAX_OFFSET_SECONDS) return []
+  const message = `The video begins ${seconds.toFixed(2)} s after the sound; until then, its first frame is shown.`
+  return [{ code: 'first_frame_held', message }]
 }
 
 /** Seconds on the source's clock at which the outputs begin: the same in every version of ffmpeg. */
