@@ -73,6 +73,7 @@ export const WARNING_CODES = [
   'pictures_repeated',
   'size_rounded',
   'size_turned',
+  'source_size_changes',
   'tone_mapped',
   'variable_frame_rate',
   // Bitrate ladder.

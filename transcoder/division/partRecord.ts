@@ -56,6 +56,7 @@ const damage = z.object({
   formatChanges: z.optional(
     z.readonly(z.array(z.object({ seconds: time, stream: count, layout: z.string(), sampleRate: count }))),
   ),
+  sizeChanges: z.optional(z.readonly(z.array(z.object({ seconds: time, width: count, height: count })))),
   total: count,
 })
 

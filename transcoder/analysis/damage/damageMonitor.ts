@@ -16,7 +16,9 @@ import {
   isDiagnostic,
   readDamage,
   readFormat,
+  readFrameSize,
   type AudioFormat,
+  type FrameSize,
   type Damage,
   type LogContext,
 } from './ffmpegMessages.ts'
@@ -27,6 +29,7 @@ import {
   type EventCount,
   type DamageSummary,
   type FormatChange,
+  type SizeChange,
   type Gap,
 } from './damageReport.ts'
 
@@ -96,6 +99,8 @@ export class DamageMonitor {
   #gaps: (Gap & { context: string })[] = []
   readonly #formats = new Map<number, AudioFormat>()
   #formatChanges: FormatChange[] = []
+  #sizes: { first: string; current: string } | null = null
+  #sizeChanges: SizeChange[] = []
   readonly #silences = new Map<string, Silence>()
   readonly #contexts = new Set<string>()
   readonly #seenPackets = new Map<string, Event>()
@@ -124,10 +129,16 @@ export class DamageMonitor {
     this.#gaps = []
     this.#formats.clear()
     this.#formatChanges = []
+    this.#sizes = null
+    this.#sizeChanges = []
     this.#silences.clear()
     this.#contexts.clear()
     this.#seenPackets.clear()
     this.#position = { seconds: this.#secondsBefore, speed: 0, at: this.#now() }
+  }
+
+  get #clockSeconds(): number {
+    return this.#options.clockSeconds ?? 0
   }
 
   get #secondsBefore(): number {
@@ -146,7 +157,9 @@ export class DamageMonitor {
     const damage = readDamage(text, this.#logContext, this.#isDecoding)
     if (damage !== null) this.#record(damage)
     const found = readFormat(text)
-    if (found !== null) this.#onFormat(found.format, found.seconds - (this.#options.clockSeconds ?? 0))
+    if (found !== null) this.#onFormat(found.format, found.seconds - this.#clockSeconds)
+    const size = readFrameSize(text)
+    if (size !== null) this.#onSize(size)
     return isDiagnostic(text)
   }
 
@@ -272,6 +285,17 @@ export class DamageMonitor {
     this.#formatChanges.push({ ...format, seconds })
   }
 
+  /** Back to the first size is no change: its time is not always said. */
+  #onSize({ width, height, seconds }: FrameSize): void {
+    const size = `${width}x${height}`
+    this.#sizes ??= { first: size, current: size }
+    const isNew = seconds !== null && size !== this.#sizes.current
+    if (isNew || size === this.#sizes.first) this.#sizes.current = size
+    const place = (seconds ?? 0) - this.#clockSeconds
+    if (isNew && place > 0 && this.#sizeChanges.length < MAX_EVENTS)
+      this.#sizeChanges.push({ width, height, seconds: place })
+  }
+
   #isBeforeChunk(ticks: number | null): boolean {
     if (this.#secondsBefore === 0) return false
     if (ticks === null) return !this.#isEncoding
@@ -373,6 +397,7 @@ export class DamageMonitor {
       messages: { ...counted('message'), first: events.find(({ text }) => text !== '')?.text ?? '' },
       gaps: this.#gaps,
       formatChanges: this.#formatChanges,
+      sizeChanges: this.#sizeChanges,
     }
     return { ...found, total: totalEvents(found) }
   }

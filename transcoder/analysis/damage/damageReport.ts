@@ -21,12 +21,22 @@ export interface DamageSummary {
   gaps: readonly Gap[]
   /** No damage. Missing in the record of an earlier version. */
   formatChanges?: readonly FormatChange[] | undefined
+  /** No damage. */
+  sizeChanges?: readonly SizeChange[] | undefined
   /** The number that is compared with `max_source_errors`. */
   total: number
 }
 
 /** Audio that has another layout or sample rate from here on. */
 export interface FormatChange extends AudioFormat {
+  /** In the outputs. */
+  seconds: number
+}
+
+/** Frames that have another size than the first ones from here on. */
+export interface SizeChange {
+  width: number
+  height: number
   /** In the outputs. */
   seconds: number
 }
@@ -62,6 +72,7 @@ export function joinDamage(pieces: readonly DamageSummary[]): DamageSummary {
     },
     gaps: pieces.flatMap(({ gaps }) => gaps),
     formatChanges: pieces.flatMap(({ formatChanges = [] }) => formatChanges),
+    sizeChanges: pieces.flatMap(({ sizeChanges = [] }) => sizeChanges),
     total: pieces.reduce((sum, { total }) => sum + total, 0),
   }
 }
@@ -71,8 +82,8 @@ const DOUBTFUL_SHARE = 0.05
 
 /** Empty for an undamaged source. `seconds`: length of the outputs; null = unknown. `ffmpeg`: the version that decoded. */
 export function damageWarnings(found: DamageSummary, seconds: number | null, ffmpeg: string): Warning[] {
-  const { packets, frames, messages, gaps, formatChanges = [] } = found
-  const warnings: Warning[] = formatWarnings(formatChanges)
+  const { packets, frames, messages, gaps, formatChanges = [], sizeChanges = [] } = found
+  const warnings: Warning[] = [...formatWarnings(formatChanges), ...sizeWarnings(sizeChanges)]
   if (packets.count > 0)
     warnings.push({
       code: 'decode_errors',
@@ -115,6 +126,19 @@ function formatWarnings(changes: readonly FormatChange[]): Warning[] {
       message: `Audio stream ${stream} of the source changes its format at ${first.join(', ')}${more}: each part is mixed as its own channels need it.`,
     }
   })
+}
+
+function sizeWarnings(changes: readonly SizeChange[]): Warning[] {
+  // Two chunks may both decode the frames between them.
+  const places = [...new Set(changes.map(({ seconds, width, height }) => `${clock(seconds)} (${width}x${height})`))]
+  if (places.length === 0) return []
+  const more = places.length > MAX_TIMES ? ` and at ${places.length - MAX_TIMES} later times` : ''
+  return [
+    {
+      code: 'source_size_changes',
+      message: `The video of the source changes its size at ${places.slice(0, MAX_TIMES).join(', ')}${more}: these parts are fitted into the shape of its beginning.`,
+    },
+  ]
 }
 
 /** One line for the log. */

@@ -40,9 +40,12 @@ const SERIOUS = new Set(['fatal', 'error', 'warning'])
  * failure.
  */
 export function isDiagnostic(line: string): boolean {
-  const level = LINE.exec(line)?.[2]
-  return level === undefined || SERIOUS.has(level)
+  const [, , level, text = ''] = LINE.exec(line) ?? []
+  return level === undefined || (SERIOUS.has(level) && !CHANGED_FRAME.test(text))
 }
+
+/** ffmpeg 5 says it of every frame after a change. The first filters follow it (plan/argv/steadyFrames.ts). */
+const CHANGED_FRAME = /^(Changing video frame properties on the fly|filter context - w:)/
 
 /** Errors of a decoder before this line come from probing: the same packets are decoded again later. */
 export function isDecodingStart(line: string): boolean {
@@ -81,6 +84,23 @@ export function readFormat(line: string): { seconds: number; format: AudioFormat
 
 const FORMAT =
   /^\[ashowinfo@f(\d+) @ [^\]]*\] \[info\] n:0 .*\bpts_time:(-?[\d.]+) .*\b(?:chlayout|channel_layout):(.+) rate:(\d+)/
+
+/** The size of the frames that reach the first filter of a graph; `seconds` on ffmpeg's clock where it is a new one. */
+export interface FrameSize {
+  width: number
+  height: number
+  seconds: number | null
+}
+
+/** null = another line. */
+export function readFrameSize(line: string): FrameSize | null {
+  const [, width, height, seconds] = NEW_SIZE.exec(line) ?? FIRST_SCALE.exec(line) ?? []
+  if (width === undefined) return null
+  return { width: Number(width), height: Number(height), seconds: seconds === undefined ? null : Number(seconds) }
+}
+
+const NEW_SIZE = /incoming frame - w: (\d+) h: (\d+) .*\bpts_time: (-?[\d.]+)$/
+const FIRST_SCALE = /^\[Parsed_scale_0 @ [^\]]*\] \[verbose\] w:(\d+) h:(\d+) .* -> /
 
 /** null = the line reports no damage. `isDecoding`: `isDecodingStart` was true for an earlier line. */
 export function readDamage(text: string, { format, decoders }: LogContext, isDecoding: boolean): Damage | null {

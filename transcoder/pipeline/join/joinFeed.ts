@@ -264,6 +264,7 @@ function shiftDamage(found: DamageSummary, start: number): DamageSummary {
     messages: { ...found.messages, seconds: moved(found.messages.seconds) },
     gaps: found.gaps.map((gap) => ({ ...gap, seconds: gap.seconds + start })),
     formatChanges: (found.formatChanges ?? []).map((change) => ({ ...change, seconds: change.seconds + start })),
+    sizeChanges: (found.sizeChanges ?? []).map((change) => ({ ...change, seconds: change.seconds + start })),
     total: found.total,
   }
 }

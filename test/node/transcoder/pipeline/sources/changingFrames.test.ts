@@ -1,9 +1,10 @@
 // In charge of: sources whose frames change midway in size, sample aspect or pixel format: nothing begins again, and
 // later shapes stand in the first one with bars.
-// Not in charge of: changes of audio, the words of the warning.
+// Not in charge of: changes of audio.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import type { Warning } from '#contract/errors.ts'
 import { decodeFrames, ffmpeg, lavfi, testFfmpeg } from '../../../../support/media/media.ts'
 import { audioShifts } from '../../../../support/media/numberedClip.ts'
 import {
@@ -44,6 +45,12 @@ function pictureOf(frame: number, parts = PARTS): Picture {
   return parts.find(({ frames }) => (end += frames) > frame)?.picture ?? FULL
 }
 
+/** The way back to the first size is not listed. */
+function sizeChanges(warnings: readonly Warning[] | undefined): string[] | undefined {
+  const { message = '' } = warnings?.find(({ code }) => code === 'source_size_changes') ?? {}
+  return message.match(/\d:\d\d:\d\d \(\d+x\d+\)/g)?.map((place) => place.slice(6))
+}
+
 async function expectFrames(bytes: Buffer, first: number, count: number, parts = PARTS): Promise<void> {
   const file = join(fixture.directory, 'seen.mp4')
   await writeFile(file, bytes)
@@ -64,6 +71,7 @@ test('a file has every frame at its number and the sound in its place; stills ar
     await expectFrames(objects.get('v0.mp4')!, 0, FRAMES)
     const shifts = await audioShifts(join(fixture.directory, 'seen.mp4'), 0)
     expect(Math.max(...shifts.map(Math.abs))).toBeLessThan(480)
+    expect(sizeChanges(taskApi.finished?.warnings)).toEqual(['1 (192x48)', '2 (192x96)', '2 (240x60)'])
     const stills = [...objects.keys()].filter((name) => /^s.*jpg$/.test(name)).toSorted()
     expect(stills).toHaveLength(3)
     for (const [index, frame] of [5, 55, 100].entries()) await expectFrames(objects.get(stills[index]!)!, frame, 1)
@@ -109,8 +117,9 @@ test('segments, divided or not, have every frame, and their thumbnails', async (
   const [profile] = task.config.videoProfiles
   const sized = { ...task, config: { ...task.config, videoProfiles: [{ ...profile!, width: WIDTH, height: HEIGHT }] } }
   const compared = await compareDivision(fixture, sized, { source: await readFile(source), chunks: [0, 1, 2] })
-  for (const { objects, problems } of [compared.alone, compared.divided]) {
+  for (const { objects, problems, finished } of [compared.alone, compared.divided]) {
     expect(problems).toEqual([])
+    expect(sizeChanges(finished?.warnings)).toEqual(['1 (192x48)', '2 (192x96)', '2 (240x60)'])
     const playlist = [...objects.keys()].find((name) => /(video|v)[^/]*\/?[^/]*\.m3u8$/.test(name))!
     await expectFrames(joinedSegments(objects, playlist), 0, FRAMES)
   }
