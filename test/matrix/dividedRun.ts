@@ -9,6 +9,7 @@ import { AttemptAbort } from '../../transcoder/errors.ts'
 import { createLog } from '../../transcoder/log.ts'
 import { runTask, type RunContext } from '../../transcoder/pipeline/runTask.ts'
 import type { Plan } from '../../transcoder/plan/model/plan.ts'
+import type { FfmpegPrograms } from '../../transcoder/ffmpeg/run.ts'
 import { readSettings } from '../../transcoder/settings.ts'
 import { testFfmpeg } from '../support/media/media.ts'
 import { describeTask, runRequest } from '../support/transcoder/attemptFixture.ts'
@@ -39,15 +40,24 @@ export interface DividedJob {
   workDir: string
   /** Of the longest chunk; 0 = one task makes the job. */
   chunkSeconds: number
+  /** Called at the beginning of each run of ffmpeg and ffprobe. */
+  onRun?: FfmpegPrograms['onRun']
 }
 
 const OF_CHUNKS: ReadonlySet<string> = new Set(['segment_length', 'max_chunk_seconds'])
 
 /** Throws if the job fails after it was planned. */
-export async function runDivided({ config, source, logo, workDir, chunkSeconds }: DividedJob): Promise<DividedRun> {
+export async function runDivided({
+  config,
+  source,
+  logo,
+  workDir,
+  chunkSeconds,
+  onRun,
+}: DividedJob): Promise<DividedRun> {
   const taskApi = await new FakeTaskApi({ bytes: await readFile(source) }).start()
   taskApi.logo = logo
-  const engine = await testFfmpeg()
+  const engine = { ...(await testFfmpeg()), ...(onRun ? { onRun } : {}) }
   const context = (): RunContext => ({
     engine,
     // With several, two runs need not be equal.
