@@ -48,7 +48,7 @@ export async function record(each: GoldenCase, form: 'whole' | 'parts', runner: 
   if ('failed' in made) return { failed: redactAddresses(made.failed) }
   if ('refused' in made) return { refused: `${made.refused.code} at ${made.refused.field}` }
   if ('oneTask' in made) return { oneTask: made.oneTask }
-  const objects = [...made.objects].map(([path, bytes]) => [path, hash(bytes.toString('latin1'))])
+  const objects = [...made.objects].map(([path, bytes]) => `${path} ${hash(bytes.toString('latin1'))}`)
   return {
     config: hash(config),
     plan: hash(made.plan),
