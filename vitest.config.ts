@@ -17,7 +17,7 @@ await buildWeb()
 /** expect.poll() asks for so long; its own second is not enough on a machine that has other things to do. */
 const expect = { poll: { timeout: STEP_TIMEOUT_MS } }
 
-/** Long forms of tests, which `npm test` leaves to `npm run test:long` and CI. */
+/** Long forms of tests, which run in groups (test/support/longGroups.ts). */
 const exclude = LONG_FORM ? [] : ['**/*.long.test.ts']
 
 /** BASE_URL: Vite has a variable of the same name; services that tests start would take it for theirs. */
