@@ -54,8 +54,13 @@ export async function makeSourceClip(
   container: 'mp4' | 'ts' = 'mp4',
 ): Promise<Buffer> {
   const path = join(fixture.directory, `clip-${seconds}.${container}`)
-  return readFile(await makeClip(path, { seconds, audio: [1], flags: ['-g', '25', '-shortest'] }))
+  const making = clips.get(path) ?? makeClip(path, { seconds, audio: [1], flags: ['-g', '25', '-shortest'] })
+  clips.set(path, making)
+  return readFile(await making)
 }
+
+/** By path: tests that ask for the same clip at the same time would write one file twice. */
+const clips = new Map<string, ReturnType<typeof makeClip>>()
 
 export interface TaskOptions {
   container: 'mp4' | 'ts'

@@ -31,7 +31,7 @@ describe.each(await ffmpegVersions())('AMR with several frames in a packet, ffmp
     const plan = () => planJob(sound, media, engine.features)
     if (engine.features.amrPackets || frames === 1) {
       plan()
-      const { outputs } = await encode(sound, path)
+      const { outputs } = await encode(sound, path, { engine })
       expect((await audioSamples(outputs[0], 0, 0)).length / 48_000).toBeCloseTo(2, 1)
     } else {
       expect(plan).toThrow(
