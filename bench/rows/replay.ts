@@ -1,10 +1,9 @@
 // In charge of: a film that is divided among 1 to 300 transcoders: measured costs of its tasks, replayed in virtual time
 // through the service's own ledger and scheduler.
 // Not in charge of: the replay (test/simulation/replay.ts), the measured costs (bench/replay/).
-import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'
+import { REST } from '#contract/task/partPositions.ts'
 import { replay, type Replayed } from '../../test/simulation/replay.ts'
 import type { TaskCosts } from '../../test/simulation/measuredTranscoder.ts'
-import { chunksBeforeRest } from '../../transcoder/plan/division/sharedReading.ts'
 import { filmCosts, FILM, type Survey } from '../replay/filmCosts.ts'
 import { median } from '../stopwatch.ts'
 import type { BenchOptions, Row } from '../table.ts'
@@ -23,35 +22,27 @@ const MANY_CHUNKS = FILM.seconds / 299
 interface Case {
   name: string
   costs: (slots: number) => TaskCosts
-  /** The rest uses what chunks read of the source, and begins accordingly late. */
-  isShared: boolean
 }
 
 export async function replayed({ note }: BenchOptions): Promise<Row[]> {
-  const of = (name: string, survey: Survey, isShared = false): Case => ({
-    name,
-    costs: (slots) => filmCosts(survey, slots),
-    isShared,
-  })
+  const of = (name: string, survey: Survey): Case => ({ name, costs: (slots) => filmCosts(survey, slots) })
   const cases = [
     of('samples by the first attempt', 'main'),
     of('samples by parts', 'parts'),
     of('no samples (qvbr)', 'none'),
-    of('no samples, the source is read once', 'none', true),
-    of('samples by parts, the source is read once', 'parts', true),
-    { name: 'no samples, 300 parts', costs: () => filmCosts('none', 1, MANY_CHUNKS), isShared: false },
+    { name: 'no samples, 300 parts', costs: () => filmCosts('none', 1, MANY_CHUNKS) },
   ]
   const rows: Row[] = []
   for (const line of FILM.assumptions) note(line)
-  for (const { name, costs: costsOf, isShared } of cases) {
+  for (const { name, costs: costsOf } of cases) {
     note(`${name}: ${costsOf(1).surveys.length} parts of a survey before`)
     note(
-      '   N  parts   wall s   speed/N  skew  rest s  survey  assembly  used  requests/s: database, monitors, one monitor; chunks read again',
+      '   N  parts   wall s   speed/N  skew  rest s  survey  assembly  used  requests/s: database, monitors, one monitor',
     )
     let alone = 0
     for (const transcoders of TRANSCODERS) {
       const costs = costsOf(transcoders)
-      const run = await replay(isShared ? sharing(costs, transcoders) : costs, transcoders)
+      const run = await replay(costs, transcoders)
       if (transcoders === 1) alone = run.seconds
       const speed = alone / run.seconds / transcoders
       note(tell(run, costs, transcoders, speed))
@@ -61,18 +52,6 @@ export async function replayed({ note }: BenchOptions): Promise<Row[]> {
     }
   }
   return rows
-}
-
-/** As the product plans it, from the mean of all chunks. */
-function sharing(costs: TaskCosts, slots: number): TaskCosts {
-  // In the order of the video.
-  const chunks = [...costs.parts.slice(REST + 1), costs.parts[LAST_CHUNK]!]
-  const perSecond = chunks.reduce((sum, { seconds }) => sum + seconds, 0) / FILM.seconds
-  const planned = chunks.map(({ videoSeconds }) => ({
-    seconds: costs.start + videoSeconds * perSecond,
-    share: videoSeconds / FILM.seconds,
-  }))
-  return { ...costs, chunksBeforeRest: chunksBeforeRest(planned, costs.parts[REST]!.seconds, slots) }
 }
 
 /** The slowest chunk, of the median one, for each second of video: those at the end of the film are shorter. */
@@ -97,7 +76,7 @@ function tell(run: Replayed, costs: TaskCosts, transcoders: number, speed: numbe
     percent(run.surveySeconds / seconds).padStart(8),
     percent(run.assemblySeconds / seconds).padStart(8),
     percent(run.utilization).padStart(8),
-    `   ${busiest.database}, ${busiest.monitors}, ${busiest.oneMonitor}; ${run.readAgain}`,
+    `   ${busiest.database}, ${busiest.monitors}, ${busiest.oneMonitor}`,
   ].join(' ')
 }
 

@@ -318,7 +318,6 @@ export const taskPlanSchema = z.object({
           }),
         ),
         rateFactors: z.optional(z.array(z.nullable(z.number().check(z.gte(0), z.lte(51)))).check(z.maxLength(64))),
-        sharedReading: z.optional(z.object({ chunksBeforeRest: count.check(z.gte(1), z.lte(MAX_JOB_PARTS)) })),
         subtitles: z.optional(storedObject),
         beginning: z.optional(storedObject),
         continuation: z.optional(storedObject),

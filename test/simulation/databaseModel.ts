@@ -462,9 +462,7 @@ export class Ledger {
         was(account, attempt > 0 && parts === 0 ? at : 0)
     // A part has waited since its job was divided, also one that was lost.
     const since = (task: Task) => (this.parts.mainOf(task) ?? task).updated_at
-    const turns = new Map(queued.map((task) => [task.id, this.parts.turnOf(task)]))
-    const byTurn = (a: Task, b: Task) => turns.get(a.id)! - turns.get(b.id)!
-    const byAge = (a: Task, b: Task) => since(a) - since(b) || a.job - b.job || byTurn(a, b)
+    const byAge = (a: Task, b: Task) => since(a) - since(b) || a.job - b.job || (a.part ?? 0) - (b.part ?? 0)
     // What was begun ends before more is begun: the job with the fewest parts left comes first.
     const left = new Map(queued.map((task) => [task.id, this.parts.partsLeft(task)]))
     // What only has to be put together is first, then those that hurry, by age.

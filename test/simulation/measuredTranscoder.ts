@@ -2,7 +2,6 @@
 // stored objects, records, ends.
 // Not in charge of: faults (transcoderModel.ts), where the times come from (bench/rows/replay.ts).
 import { HEARTBEAT_MS, PART_HEARTBEAT_MS, TASK_PROTOCOL, type FinishPost } from '#contract/task/protocol.ts'
-import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'
 import type { Program } from './program.ts'
 import { OLD_BUILD } from './scenario.ts'
 import { typeOf } from './storageModel.ts'
@@ -28,8 +27,6 @@ export interface TaskCosts {
   surveys: readonly number[]
   /** As the ledger orders them: the last chunk, the rest, the other chunks. */
   parts: readonly PartCost[]
-  /** The rest uses what the chunks leave, and begins behind so many of them; missing = it reads for itself. */
-  chunksBeforeRest?: number | undefined
   /** The attempt that writes the manifests. */
   assembly: number
   /** Manifests and playlists that it writes. */
@@ -42,22 +39,15 @@ const RECORDS_AT_ONCE = 6
 const HANDOVER_MS = 5000
 const LOOK_MS = 20
 const NO_OBJECTS: PartCost = { seconds: 0, objects: 0, videoSeconds: 0 }
-/** How often the rest looks for a chunk that is at work, and how long for one that waits: transcoder/pipeline/division/sharedReading.ts. */
-const SHARE_POLL_MS = 1000
-const SHARE_POLLS = 5
 
 export class MeasuredTranscoder {
   /** Milliseconds of work so far. */
   worked = 0
   heartbeats = 0
-  /** Chunks of which the rest read the source, because they waited for a slot. */
-  readAgain = 0
   readonly #service: Service
   readonly #api: TaskApi
   readonly #costs: TaskCosts
   #isBusy = false
-  #isPatient = true
-  #lastRead = -1
 
   constructor(service: Service, costs: TaskCosts) {
     this.#service = service
@@ -119,11 +109,6 @@ export class MeasuredTranscoder {
     if (surveyed === null) yield survey * 1000
     else yield* this.#records(id, attempt, 0, surveyed)
     const isSurvey = surveyed === null && surveys.length > 0
-    const { chunksBeforeRest } = this.#costs
-    if (chunksBeforeRest !== undefined && !isSurvey) {
-      const plan = { engine: { build: OLD_BUILD }, tries: null, division: { sharedReading: { chunksBeforeRest } } }
-      yield* this.#ask((program) => this.#api.plan(program, id, attempt, plan, true))
-    }
     const division = { survey: isSurvey, parts: surveys.length + (isSurvey ? 0 : parts.length) }
     yield* this.#ask((program) => this.#api.divide(program, id, attempt, division))
   }
@@ -136,15 +121,7 @@ export class MeasuredTranscoder {
         : (this.#costs.parts[part - surveys] ?? NO_OBJECTS)
     const stored: Promise<unknown>[] = []
     const names: string[] = []
-    const ends = part - surveys === REST && this.#costs.chunksBeforeRest !== undefined ? this.#chunkEnds() : []
     for (let n = 1; n <= objects; n++) {
-      const at = ((n - 1) / objects) * (ends.at(-1) ?? 0)
-      if (ends.length > 0)
-        yield* this.#awaitShare(
-          id,
-          ends.findIndex((end) => at < end),
-          ends.length,
-        )
       yield (seconds / objects) * 1000
       const path = `0-${part}-${attempt}/${n}`
       names.push(path)
@@ -157,33 +134,6 @@ export class MeasuredTranscoder {
     const record = { part, attempt, tries: null, segments: [names], uploads: [] }
     // Refused where another task at the same chunk was first.
     yield* settled(this.#service.request((program) => this.#api.deliver(program, id, attempt, record, DONE)))
-  }
-
-  /** Seconds of the video, in its order. */
-  #chunkEnds(): number[] {
-    const { parts } = this.#costs
-    let end = 0
-    return [...parts.slice(REST + 1), parts[LAST_CHUNK]!].map(({ videoSeconds }) => (end += videoSeconds))
-  }
-
-  /** Until the chunk is stored; not for long if it waits for a slot. */
-  *#awaitShare(rest: string, chunk: number, chunks: number): Process {
-    if (this.#lastRead === chunk) return
-    const { ledger } = this.#service
-    const { main } = ledger.find(rest)
-    const position = this.#costs.surveys.length + (chunk === chunks - 1 ? LAST_CHUNK : chunk + REST + 1)
-    for (let waited = 0; ;) {
-      const { state } = ledger.parts.partsOf(main!).find(({ part }) => part === position)!
-      if (state === 'completed') {
-        this.#isPatient = true
-        return
-      }
-      if (state === 'queued' && ++waited > (this.#isPatient ? SHARE_POLLS : 0)) break
-      yield SHARE_POLL_MS
-    }
-    this.readAgain++
-    this.#lastRead = chunk
-    this.#isPatient = false
   }
 
   *#records(id: string, attempt: number, first: number, count: number): Process {

@@ -1,6 +1,5 @@
 // In charge of: a model of the statements about parts of divided jobs (worker/db/parts.ts): what each must do and return.
 // Not in charge of: other statements (databaseModel.ts).
-import { REST } from '#contract/task/partPositions.ts'
 import { TWIN_ATTEMPT, TWIN_TASKS } from '#contract/taskId.ts'
 import { created, ENDED, type Job, type Row, type SimulatedPlan, type Task } from './tables.ts'
 
@@ -25,14 +24,6 @@ export class Parts {
 
   mainOf({ main }: Task): Task | null {
     return main === null ? null : (this.#tasks.get(main) ?? null)
-  }
-
-  /** The place among the parts of its job; the rest is behind so many chunks as the plan says. */
-  turnOf(task: Task): number {
-    const main = this.mainOf(task)
-    if (main === null || task.part !== main.survey_parts + REST || main.plan === null) return task.part ?? 0
-    const { division } = JSON.parse(main.plan) as SimulatedPlan
-    return division === undefined ? task.part : main.survey_parts + division.sharedReading.chunksBeforeRest + 0.5
   }
 
   readonly divide = (main: string, attempt: number, parts: number, now: number): Row[] => {

@@ -29,8 +29,6 @@ export interface Replayed {
   taskChanges: number
   transactions: number
   heartbeats: number
-  /** Chunks of which the rest read the source again. */
-  readAgain: number
   /** Calls of Durable Objects. */
   calls: number
   /** The most requests within one second: at the database, at all Durable Objects, at any one of them. */
@@ -153,7 +151,6 @@ async function play(
     taskChanges: times.changes,
     transactions: ledger.transactions,
     heartbeats: all.reduce((sum, { heartbeats }) => sum + heartbeats, 0),
-    readAgain: all.reduce((sum, { readAgain }) => sum + readAgain, 0),
     calls: service.calls.total,
     busiest: {
       database: ledger.requests.most,
@@ -211,7 +208,6 @@ function calm({ parts, surveys }: TaskCosts, transcoders: number): Scenario {
     surveys: surveys.length,
     rounds: 1,
     unlike: false,
-    chunksBeforeRest: null,
     failing: 0,
     steps: 1,
     stepMs: 1,

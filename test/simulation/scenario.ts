@@ -22,8 +22,6 @@ export interface JobShape {
   surveys: number
   /** In the second round, so many parts try what follows from the first. */
   rounds: 1 | 2
-  /** The rest begins behind so many chunks; null = behind the last one alone. */
-  chunksBeforeRest: number | null
   /** What the parts of the job stored does not fit together: the last attempt makes all of it. */
   unlike: boolean
   /** The part whose encode ends as `outcome` says; the others end well. */
@@ -96,7 +94,7 @@ export function scenarioOf(random: Random, more: Random, late: Random): Scenario
   const isRollout = divisions.length > 0 && more.chance(0.4)
   const builds = protocols.map(() => (isRollout && more.chance(0.3) ? NEW_BUILD : OLD_BUILD))
   const rounds = divisions.map((each) => (each.surveys > 0 && more.chance(0.5) ? secondRound(more, each) : each))
-  const scenario: Scenario = {
+  return {
     protocols,
     builds,
     slowness,
@@ -124,12 +122,6 @@ export function scenarioOf(random: Random, more: Random, late: Random): Scenario
       kind: (['kill', 'freeze', 'freeze', 'stop'] as const)[random.whole(0, 3)]!,
     })),
   }
-  return { ...scenario, jobs: scenario.jobs.map((job) => withLateRest(late, job)) }
-}
-
-/** In some divided jobs. */
-function withLateRest(random: Random, job: JobShape): JobShape {
-  return job.parts > 0 && random.chance(0.3) ? { ...job, chunksBeforeRest: random.whole(1, job.parts - 1) } : job
 }
 
 function jobOf(random: Random, faultsUntil: number): JobShape {
@@ -152,7 +144,6 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     surveys: 0,
     rounds: 1,
     unlike: false,
-    chunksBeforeRest: null,
     failing: 0,
   }
 }

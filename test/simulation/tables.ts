@@ -14,8 +14,6 @@ export interface SimulatedPlan {
   engine: { build: string }
   /** What the second round of a survey tries, from the records of the first; null = there is none, or it is over. */
   tries: string | null
-  /** As in the plans of the product; missing = the parts begin by their numbers. */
-  division?: { sharedReading: { chunksBeforeRest: number } }
 }
 
 export interface Usage {

@@ -279,11 +279,9 @@ export class Transcoder {
     // A plan for another build is of no use here, but what surveyed parts made stays of theirs.
     const replaces = surveyed !== null || (stored !== null && stored.engine.build !== this.#build)
     const build = surveyed === null || stored === null ? this.#build : stored.engine.build
-    const { chunksBeforeRest } = shape
     const plan: SimulatedPlan = {
       engine: { build },
       tries: isSurvey && surveyed !== null ? gainsOf(records) : null,
-      ...(chunksBeforeRest === null ? {} : { division: { sharedReading: { chunksBeforeRest } } }),
     }
     yield* this.#ask(run, life, (program) => this.#api.plan(program, id, attempt, plan, replaces))
     run.ending = true

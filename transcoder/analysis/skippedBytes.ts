@@ -9,13 +9,13 @@ const PROBED_BYTES = 5 * 1024 * 1024
 /** Less is read: a request more costs as much. */
 const LEAST_BYTES = 256 * 1024
 
-/** Ascending ranges that hold pictures alone, no byte of another track, and that are worth a gap: `least` bytes. */
-export function videoBytes(tracks: readonly TrackPlaces[], least = LEAST_BYTES): ByteRange[] {
+/** Ascending ranges that hold pictures alone, no byte of another track, and that are worth a gap. */
+export function videoBytes(tracks: readonly TrackPlaces[]): ByteRange[] {
   const isPicture = ({ handler }: TrackPlaces): boolean => PICTURE_HANDLERS.has(handler)
   const others = inOrder(tracks.filter((track) => !isPicture(track)))
   const ranges: ByteRange[] = []
   const add = (first: number, last: number): void => {
-    if (last - first + 1 >= least) ranges.push({ first, last })
+    if (last - first + 1 >= LEAST_BYTES) ranges.push({ first, last })
   }
   let other = 0
   for (const { first, last } of joined(inOrder(tracks.filter(isPicture)))) {

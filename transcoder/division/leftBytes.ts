@@ -1,6 +1,6 @@
-// In charge of: bytes of the source as one object, which a chunk leaves for the rest of the job.
-// Not in charge of: storing it (workObjects.ts), collecting the bytes (source/collectedBytes.ts).
-import type { SourceRun } from '../source/collectedBytes.ts'
+// In charge of: bytes of the source as one object, which an attempt leaves for the parts of the job.
+// Not in charge of: storing it (workObjects.ts).
+import type { SourceRun } from '../source/readCache.ts'
 
 /** A count, then the place and the length of each run, then their bytes. */
 const COUNT_BYTES = 4

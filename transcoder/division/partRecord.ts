@@ -83,8 +83,6 @@ const chunkRecordSchema = z.object({
   ...common,
   /** Of a source without an index: the bytes of it that were read in one piece, and the format of its pictures. */
   read: z.optional(z.object({ first: count, end: count, format: z.string() })),
-  /** What the chunk left for the rest (leftBytes.ts); missing = nothing. */
-  left: z.optional(z.object({ name: z.string(), bytes: count, sha256: z.string() })),
 })
 export type ChunkRecord = z.infer<typeof chunkRecordSchema>
 

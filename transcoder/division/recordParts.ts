@@ -37,14 +37,13 @@ export async function chunkRecordOf(
   segmenter: Segmenter,
   whole: Plan,
   chunk: number,
-  { read, left, ...facts }: PartFacts & Pick<ChunkRecord, 'read' | 'left'>,
+  { read, ...facts }: PartFacts & Pick<ChunkRecord, 'read'>,
 ): Promise<ChunkRecord> {
   const packaging = packagingOf(whole)
   return {
     kind: 'chunk',
     chunk,
     ...(read === undefined ? {} : { read }),
-    ...(left === undefined ? {} : { left }),
     ...common(packaging, segmenter.streams, facts),
     objects: await segmenter.finish(),
   }

@@ -101,14 +101,7 @@ export function httpInputFlags(): string[] {
  * size are read. By default some builds open a connection behind most of them, and each requests more than it wants. Not
  * larger: the way to an index at the end of a file is no gap.
  */
-export const READ_THROUGH_FLAGS: readonly string[] = [
-  ...['-short_seek_size', '4194304'],
-  // Longer than another part of the job is awaited (pipeline/division/sharedReading.ts).
-  ...['-rw_timeout', '1200000000'],
-]
-
-/** The same before an input that is read from its middle: smaller gaps are read, and what is farther away is sought. */
-export const READ_THROUGH_NEAR_FLAGS: readonly string[] = ['-short_seek_size', '4194304']
+export const READ_THROUGH_FLAGS: readonly string[] = ['-short_seek_size', '4194304']
 
 /** Before a local file given as a `file:` URL. */
 export function fileInputFlags(): string[] {

@@ -14,8 +14,6 @@ interface Options {
   onLine: (line: string) => boolean
   /** Throws if the run did not end well. */
   requireEnd: (result: FfmpegResult) => void
-  /** The source makes its reader wait. */
-  isWaiting?: () => boolean
   cpuSeconds?: number | undefined
 }
 
@@ -41,13 +39,13 @@ export class SteadyFeed {
     return {
       count: 1,
       write: async ([pipe], ended) => {
-        const { cwd, onLine, requireEnd, isWaiting, cpuSeconds = 0 } = this.#options
+        const { cwd, onLine, requireEnd, cpuSeconds = 0 } = this.#options
         const result = await runFfmpeg(this.#engine, this.#args, {
           cwd,
           purpose: 'decode audio that changes',
           signal: ended,
           limits: { cpuSeconds },
-          isBlocked: () => this.#isHeldBack || isWaiting?.() === true,
+          isBlocked: () => this.#isHeldBack,
           onLine,
           // The pipe is ended below: its end would look like the end of the source.
           pipeReaders: [(stream) => pipeline(stream, (chunks) => this.#pass(chunks, pipe!, ended), { signal: ended })],

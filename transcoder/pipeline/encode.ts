@@ -404,7 +404,6 @@ function spawnFfmpeg(
     isBlocked: () =>
       segmentPipes?.isBlocked === true ||
       extractPipes?.isBlocked === true ||
-      loopback.isWaiting ||
       steady?.isStarving === true ||
       joined?.isStarving === true,
     bytesRead: () => loopback.bytesServed,
@@ -425,7 +424,7 @@ function spawnFfmpeg(
 }
 
 function steadyFeed(
-  { engine, loopback, workspace }: Attempt,
+  { engine, workspace }: Attempt,
   args: readonly string[],
   damage: DamageMonitor,
   cpuSeconds: number | undefined,
@@ -434,7 +433,6 @@ function steadyFeed(
     cwd: workspace.cwd,
     onLine: damage.onLine,
     requireEnd: (result) => requireCleanExit(result, damage),
-    isWaiting: () => loopback.isWaiting,
     cpuSeconds,
   })
 }

@@ -33,7 +33,6 @@ import { postPreview, postSource } from './attemptReports.ts'
 import type { SourceCues } from '../plan/streams/cuePlan.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { withBeginning } from './division/sourceBeginning.ts'
-import { withSharedReading } from './division/sharedReading.ts'
 import { writeCaptionCarriers } from './captionTracks.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
@@ -119,8 +118,8 @@ async function divided(
   const source = await open.attempt.loopback.version()
   const withSource = { ...planned, division: { ...planned.division, source } }
   // Before samples of the bitrate are read in the middle of the source.
-  const shared = await withBeginning(open, await withSharedReading(open, withSource, used))
-  return { plan: 'parts' in round ? shared : await withSurveyOrRates(open, shared, used, round), deadline }
+  const begun = await withBeginning(open, withSource)
+  return { plan: 'parts' in round ? begun : await withSurveyOrRates(open, begun, used, round), deadline }
 }
 
 /** A job that did not ask for chunks says nothing, unless one attempt may not be enough for it: `risk`. */

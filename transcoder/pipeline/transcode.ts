@@ -34,10 +34,8 @@ import { applyCut } from '../plan/streams/cut.ts'
 import { framesOffset, outputStartSeconds, soundOffset } from '../plan/streams/outputTiming.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
-import type { CollectedBytes } from '../source/collectedBytes.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { requireDiskSpace } from '../workspace.ts'
-import { shareReading } from './division/sharedReading.ts'
 import { writeBurnInFiles } from './burnIn/drawnCaptions.ts'
 import { readSourceCaptions } from './frameCaptions.ts'
 import { writeCaptionCarriers, writeCaptionInputs } from './captionTracks.ts'
@@ -67,8 +65,6 @@ export interface Transcoded {
   late: Late[]
   /** What was found out about the source while it was encoded. */
   learned: Warning[]
-  /** Of a chunk: what it read for the rest; null = nothing. */
-  collected: CollectedBytes | null
 }
 
 /** Of a part of a divided job. */
@@ -104,7 +100,7 @@ async function transcodeOnce(
   const { loopback, settings, workspace, progress, log, controller } = attempt
   await requireOutputSpace(attempt, followed)
   const seekable = await isSeekable(open)
-  const { plan, collected } = await planToRun(open, followed, ofPart.whole ?? null)
+  const plan = await planToRun(open, followed)
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
   const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
@@ -121,8 +117,7 @@ async function transcodeOnce(
   const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
   const startSeconds = outputStartSeconds(spec, used)
   loopback.stopCaching()
-  const observer = reading ?? collected
-  if (observer !== null) loopback.observe(observer.onReader)
+  if (reading !== undefined) loopback.observe(reading.onReader)
   progress.setPhase('transcoding')
   const timing = {
     cues,
@@ -209,34 +204,22 @@ async function transcodeOnce(
     damage: found,
     late,
     learned: measured === null ? [] : warnClockJumps(measured),
-    collected,
   }
 }
 
-interface PlanToRun {
-  plan: Plan
-  collected: CollectedBytes | null
-}
-
 /** A part is told which bytes of the source it will read, and where: what a transport stream has instead of an index is found here. */
-async function planToRun(
-  { attempt, spec, media, joined }: OpenTask,
-  plan: Plan,
-  whole: Plan | null,
-): Promise<PlanToRun> {
+async function planToRun({ attempt, spec, media, joined }: OpenTask, plan: Plan): Promise<Plan> {
   const { loopback, controller } = attempt
-  if (joined !== null || plan.part === undefined) return { plan, collected: null }
+  if (joined !== null || plan.part === undefined) return plan
   const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const startSeconds = outputStartSeconds(spec, used)
   const tracks = await readTracks(loopback, media, controller.signal)
   // Before much is expected: it reads the beginning of a frame.
   const begun = await withKeyFrame(loopback, plan, { media, startSeconds }, controller.signal)
   expectPart(loopback, { plan, startSeconds }, tracks)
-  const collected =
-    tracks === null || whole === null ? null : shareReading(attempt, { whole, part: plan.part, startSeconds }, tracks)
   const located = await expectChunk(loopback, begun, { spec, media }, controller.signal)
   const videoOffsetSeconds = offsetOfPart(located, { spec, media }, attempt.engine.features)
-  return { plan: { ...located, videoOffsetSeconds }, collected }
+  return { ...located, videoOffsetSeconds }
 }
 
 /**

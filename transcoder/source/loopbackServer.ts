@@ -6,13 +6,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import type { SourceRun } from './collectedBytes.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
-import type { SharedSource } from './sharedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
 import type { ProgramMap } from '../formats/mpegts/programTables.ts'
 import { StableMap, type EndedStream } from '../formats/mpegts/stableMap.ts'
 import type { ByteRange } from './rangeResponse.ts'
+import type { SourceRun } from './readCache.ts'
 import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
 
 export interface SourceIntegrity {
@@ -144,18 +143,13 @@ export class LoopbackServer {
   }
 
   /** See SourceReader.skip. */
-  skip(bytes: SkippedBytes, shared: SharedSource | null = null): void {
-    if (!this.#isCopied) this.#reader.skip(bytes, shared)
+  skip(bytes: SkippedBytes): void {
+    if (!this.#isCopied) this.#reader.skip(bytes)
   }
 
   /** See SourceReader.onOutput. */
   onOutput(seconds: number): void {
     this.#reader.onOutput(seconds)
-  }
-
-  /** See SourceReader.isWaiting. */
-  get isWaiting(): boolean {
-    return this.#reader.isWaiting
   }
 
   /** The whole source, or a range of one that has ranges, for use in this process. */

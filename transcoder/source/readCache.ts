@@ -3,11 +3,16 @@
 // Not in charge of: requesting the source (sourceReader.ts), checking the bytes: only bytes that were passed to a
 // reader are stored.
 import { open, rm, type FileHandle } from 'node:fs/promises'
-import type { SourceRun } from './collectedBytes.ts'
 
 /** Enough for the longest inspection of video (streamDetails.ts) and for the indexes of long files. */
 const MAX_BYTES = 24 * 1024 * 1024
 const READ_BYTES = 64 * 1024
+
+/** Some bytes of the source in one piece. */
+export interface SourceRun {
+  first: number
+  bytes: Uint8Array
+}
 
 export class ReadCache {
   readonly #path: string

@@ -21,12 +21,10 @@ import {
   type SourceInfo,
 } from './rangeResponse.ts'
 import { BlockBuffer } from './blockBuffer.ts'
-import type { SourceRun } from './collectedBytes.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
-import { SharedBytes, type SharedSource } from './sharedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
 import { MinimumRate, type MinimumRateOptions } from './minimumRate.ts'
-import { ReadCache } from './readCache.ts'
+import { ReadCache, type SourceRun } from './readCache.ts'
 
 export type FetchRange = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
 
@@ -87,7 +85,6 @@ const HEAD_BYTES = 16
 
 interface Skipping {
   bytes: SkippedBytes
-  shared: SharedBytes | null
   between: BlockBuffer
 }
 
@@ -247,18 +244,10 @@ export class SourceReader {
   }
 
   /**
-   * From now on readers get zeros for these bytes, and they are not requested. What lies between them is read in blocks,
-   * except for what other parts of the job left.
+   * From now on readers get zeros for these bytes, and they are not requested. What lies between them is read in blocks.
    */
-  skip(bytes: SkippedBytes, source: SharedSource | null = null): void {
-    const fetch = (range: ByteRange) => this.#readBlock(range)
-    const shared = source === null ? null : new SharedBytes(source, fetch)
-    this.#skipping = { bytes, shared, between: new BlockBuffer(bytes.between, fetch) }
-  }
-
-  /** Readers wait for another part of the job, not for the source. */
-  get isWaiting(): boolean {
-    return this.#skipping?.shared?.isWaiting === true
+  skip(bytes: SkippedBytes): void {
+    this.#skipping = { bytes, between: new BlockBuffer(bytes.between, (range) => this.#readBlock(range)) }
   }
 
   /** Seconds of output that were made of what was read. As long as they grow, readers have what they need. */
@@ -315,11 +304,11 @@ export class SourceReader {
         range.last,
         (Math.floor(first / size) + 1) * size - 1,
         this.#expected?.lastFrom(first) ?? Number.POSITIVE_INFINITY,
-        nextSkipped(skipped, first) - 1,
+        (skipped?.bytes.nextFrom(first) ?? Number.POSITIVE_INFINITY) - 1,
       ),
     })
     const isExpected = (first: number): boolean => this.#expected === null || this.#expected.lastFrom(first) !== null
-    const isRead = (first: number): boolean => isExpected(first) && nextSkipped(skipped, first) > first
+    const isRead = (first: number): boolean => isExpected(first) && skipped?.bytes.nextFrom(first) !== first
     try {
       while (at <= range.last) {
         const seen = ahead?.first === at ? at : Math.min(this.#cache?.cachedUntil(at) ?? at, range.last + 1)
@@ -334,10 +323,7 @@ export class SourceReader {
           continue
         }
         const wanted = range.last - at + 1
-        const known =
-          skipped?.bytes.zerosAt(at, wanted) ??
-          (await skipped?.shared?.read(at, wanted)) ??
-          (await skipped?.between.read(at))?.subarray(0, wanted)
+        const known = skipped?.bytes.zerosAt(at, wanted) ?? (await skipped?.between.read(at))?.subarray(0, wanted)
         if (known !== undefined) {
           signal.throwIfAborted()
           at += known.length
@@ -502,12 +488,6 @@ export class SourceReader {
     }
     return this.#failure
   }
-}
-
-/** The first byte from here on that is not requested on its way; Infinity = there is none. */
-function nextSkipped(skipped: Skipping | null, at: number): number {
-  if (skipped === null) return Number.POSITIVE_INFINITY
-  return Math.min(skipped.bytes.nextFrom(at), skipped.shared?.nextFrom(at) ?? Number.POSITIVE_INFINITY)
 }
 
 function connectionError(error: unknown, elsewhere = false): TransientError {

@@ -70,11 +70,6 @@ interface Call {
 
 const MINUTE_MS = 60_000
 
-/** RFC 8470, 5.2. */
-const TOO_EARLY = 425
-/** In place of the record of a part that a transcoder is making. */
-export const AT_WORK = Symbol('a part that is being made')
-
 export class TaskClient {
   readonly #base: string
   readonly #token: string
@@ -177,20 +172,14 @@ export class TaskClient {
 
   /** What another part of the job delivered; null = it has not. */
   async fetchPartRecord(index: number, signal: AbortSignal): Promise<unknown> {
-    const found = await this.lookAtPart(index, signal)
-    return found === AT_WORK ? null : found
-  }
-
-  /** The same; AT_WORK = a transcoder is making it. */
-  async lookAtPart(index: number, signal: AbortSignal): Promise<unknown> {
     return retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, async () => {
       try {
         const response = await this.#fetch(partRecordPath(index), {
           signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
         })
-        if (response.status === 404 || response.status === TOO_EARLY) {
+        if (response.status === 404) {
           await response.body?.cancel()
-          return response.status === TOO_EARLY ? AT_WORK : null
+          return null
         }
         return await readAnswer<unknown>(response, 'internal')
       } catch (error) {

@@ -23,14 +23,6 @@ export const isSuperseded = (part: string) =>
   `EXISTS (SELECT 1 FROM tasks AS winner WHERE winner.main = ${part}.main AND winner.part = ${part}.part
          AND winner.id <> ${part}.id AND winner.state = 'completed')`
 
-/**
- * The place of a part in the order in which parts begin: their numbers, except that of a rest which needs what chunks leave.
- * It is behind so many chunks as the plan says.
- */
-export const turnOf = (part: string) =>
-  `COALESCE((SELECT whole.survey_parts + json_extract(whole.plan, '$.division.sharedReading.chunksBeforeRest') + 0.5
-         FROM tasks AS whole WHERE whole.id = ${part}.main AND ${part}.part = whole.survey_parts + ${REST}), ${part}.part)`
-
 /** Of a main task: it has ended. Its parts have no more use, and none may start. */
 const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`
 

@@ -5,7 +5,7 @@ import { MAIN_TASK } from '#contract/taskId.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
-import { isHeldBack, isSuperseded, turnOf } from './parts.ts'
+import { isHeldBack, isSuperseded } from './parts.ts'
 import { all, first } from './statement.ts'
 
 export interface TaskRow extends TaskLifecycle {
@@ -283,7 +283,7 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<Known
 const HURRY_AFTER_MS = 12 * 3600_000
 
 /** Among the candidates of one account (listWaitingTasks). */
-const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remaining + 1 END, since, job, turn`
+const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remaining + 1 END, since, job, part`
 
 /**
  * Waiting tasks in the order in which they should start: by priority; then fair share by weight: an account's nth
@@ -291,8 +291,8 @@ const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remain
  * last start was longest ago, so that accounts take turns when there is a single slot; then the longest waiting time.
  *
  * Among an account's own tasks, those of divided jobs come first, of the job with the fewest unfinished parts, so that
- * what was begun ends before more is begun; its parts in their turn (db/parts.ts), also one that was lost, but none before
- * the part that it needs. The start of a part is a start of its account.
+ * what was begun ends before more is begun; its parts by their numbers, also one that was lost, but none before the part
+ * that it needs. The start of a part is a start of its account.
  *
  * Before parts come the tasks of jobs that hurry, because half of the time is over until the end that their client wants
  * (`hurry_at`). Among these, the longest waiting time decides, so that none is overtaken again and again. First of all is
@@ -313,7 +313,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
          WHERE part.main IN (SELECT main FROM tasks INDEXED BY tasks_waiting WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
          GROUP BY part.main
        ), candidates AS (
-         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, ${turnOf('tasks')} AS turn,
+         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, tasks.part,
            COALESCE(tasks.hurry_at, COALESCE(begun.since, tasks.updated_at) + ${HURRY_AFTER_MS}) <= ?1 AS hurries,
            CASE WHEN tasks.parts > 0 THEN 0 ELSE COALESCE(begun.unfinished, ${MAX_JOB_PARTS + 1}) END AS remaining,
            MAX(CASE WHEN tasks.attempt > 0 AND tasks.parts = 0 THEN tasks.updated_at ELSE 0 END, COALESCE(begun.served, 0)) AS served
@@ -321,7 +321,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
          WHERE tasks.state = 'queued' AND (tasks.main IS NULL OR begun.main IS NOT NULL) AND NOT ${isHeldBack('tasks')}
            AND NOT ${isSuperseded('tasks')}
        ), waiting AS (
-         SELECT id, account, not_before, since, turn,
+         SELECT id, account, not_before, since,
            ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY ${ownOrder}) AS place,
            ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, ${ownOrder}) AS nth,
            MAX(served) OVER (PARTITION BY account) AS given_back
@@ -336,7 +336,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
        SELECT tasks.id, tasks.account, tasks.kind, tasks.main, tasks.part FROM waiting JOIN shares ON shares.account = waiting.account
          JOIN tasks ON tasks.id = waiting.id
        WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
-       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), since, tasks.job, turn
+       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), since, tasks.job, tasks.part
        LIMIT ?2`,
     [now, limit],
   )

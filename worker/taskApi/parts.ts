@@ -13,7 +13,7 @@ import {
 } from '#contract/task/protocol.ts'
 import { divisionAbilities, isPlanning } from '#contract/task/divisionAbilities.ts'
 import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
-import { MAIN_TASK, parseTaskId, partOf, partTaskNumber, taskIdOf } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId, partOf, taskIdOf } from '#contract/taskId.ts'
 import { findStoredAttempt } from '../db/parts.ts'
 import type { Job } from '../db/jobs.ts'
 import { settings } from '../env.ts'
@@ -163,20 +163,13 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   return stored()
 }
 
-/** Too early: RFC 8470, 5.2. */
-const AT_WORK = 425
-
-/** `GET /task/:id/parts/:index`, for any attempt of the job. Until the part is stored, 425 while it is being made, else 404. */
+/** `GET /task/:id/parts/:index`, for any attempt of the job: 404 until the part is stored. */
 export async function servePartRecord(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   if ((await taskMonitor(c.env, id).attemptState(attempt)) !== 'current') throw staleAttempt()
   const index = Number(c.req.param('index'))
   const stored = await findStoredAttempt(c.env.DB, taskIdOf(jobId, MAIN_TASK), index)
-  if (stored === null) {
-    const part = await findTask(c.env.DB, taskIdOf(jobId, partTaskNumber(index)))
-    if (part?.state === 'starting' || part?.state === 'running') return c.json({ state: part.state }, AT_WORK)
-    throw notFound()
-  }
+  if (stored === null) throw notFound()
   const record = await partRecords.open(c.env, jobId, index, stored)
   if (record === null) throw notFound()
   return new Response(record.body, { headers: { 'content-type': 'application/json' } })

@@ -208,15 +208,6 @@ export const BUGS_OF_DIVIDED_JOBS: readonly Planted[] = [
     finds: /I20 .*survey the source/,
   },
   {
-    name: 'the rest begins before the chunks that it needs',
-    file: parts,
-    find: `chunksBeforeRest') + 0.5`,
-    replaceWith: `chunksBeforeRest') - 100`,
-    seeds: 150,
-    finds: /model and SQL differ/,
-    sql: true,
-  },
-  {
     name: 'the end of one round of parts ends the next one',
     file: lifecycle,
     find: `if ('attempt' in event && event.attempt`,

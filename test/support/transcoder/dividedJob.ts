@@ -7,7 +7,7 @@ import { partTaskNumber } from '#contract/taskId.ts'
 import { divisionAbilities } from '#contract/task/divisionAbilities.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
-import type { SharedReadingPlan, SourceVersion, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
+import type { SourceVersion, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
 import type { Plan } from '../../../transcoder/plan/model/plan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
@@ -26,8 +26,6 @@ interface Division {
   chunks: number[] | null
   /** As in the plan; missing = the first attempt surveys the source. */
   survey?: SurveyPlan
-  /** As in the plan; missing = every part reads for itself. */
-  sharedReading?: SharedReadingPlan
   /** The parts that are made, in their order; missing = all, by index. Without all of them the job is not put together. */
   parts?: number[]
   /** The build of ffmpeg that the plan was made for. */
@@ -51,7 +49,7 @@ export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, survey, sharedReading, parts: wanted, build, source, beforeSurvey, beforePlan, beforeAssembly }: Division,
+  { chunks, survey, parts: wanted, build, source, beforeSurvey, beforePlan, beforeAssembly }: Division,
 ): Promise<void> {
   const accepts = acceptsOf({ parts: 0, survey_parts: 0 })
   taskApi.division =
@@ -60,7 +58,6 @@ export async function runDividedJob(
       : {
           chunks,
           ...(survey === undefined ? {} : { survey }),
-          ...(sharedReading === undefined ? {} : { sharedReading }),
         }
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())

@@ -36,7 +36,7 @@ import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
-import type { SharedReadingPlan, SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
+import type { SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
 
 /** Returns true if it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
 export type FaultInjector = (call: {
@@ -107,8 +107,6 @@ export class FakeTaskApi {
   delivered: DeliverPost | null = null
   /** What the parts of the job delivered, by their index. */
   readonly records = new Map<number, Record<string, unknown>>()
-  /** Parts that other transcoders are making. */
-  readonly atWork = new Set<number>()
   /** What the parts left for the attempt that puts them together, by name. */
   readonly work = new Map<string, Buffer>()
   source: FakeSource
@@ -122,7 +120,7 @@ export class FakeTaskApi {
   task: TaskDescription | null = null
   storedPlan: unknown = null
   /** Becomes a member of the first plan. */
-  division: { chunks: number[]; survey?: SurveyPlan; sharedReading?: SharedReadingPlan } | null = null
+  division: { chunks: number[]; survey?: SurveyPlan } | null = null
   partSize = 8 * 1024 * 1024
   instruction: 'continue' | 'cancel' | 'stop' = 'continue'
   url = ''
@@ -316,7 +314,6 @@ export class FakeTaskApi {
       }
       case 'record': {
         const found = this.records.get(Number(record![1]))
-        if (this.atWork.has(Number(record![1]))) return sendJson(response, 425, { state: 'running' })
         if (found === undefined) return sendJson(response, 404, { error: { code: 'not_found', message: url } })
         return sendJson(response, 200, found)
       }

@@ -241,23 +241,6 @@ test('the rest starts once the last chunk is stored, and a lost part before thos
   expect(await waiting()).toEqual([part(film, 1), part(film, 2), part(film, 3)])
 })
 
-test('a rest that needs what chunks leave begins behind as many as its plan says', async () => {
-  let now = Date.now()
-  vi.spyOn(Date, 'now').mockImplementation(() => (now += 1000))
-  const film = await add()
-  const attempt = await start(film.main)
-  const plan = JSON.stringify({ division: { sharedReading: { chunksBeforeRest: 3 } } })
-  await savePlan(env.DB, film.main, attempt, plan, false, now)
-  await apply(film.main, { type: 'divide', attempt, parts: 6 })
-  await deliver(film, 0)
-  expect(await waiting()).toEqual([2, 3, 1, 4, 5].map((index) => part(film, index)))
-  await deliver(film, 2)
-  const lost = await start(part(film, 3))
-  expect(await waiting()).toEqual([1, 4, 5].map((index) => part(film, index)))
-  await apply(part(film, 3), { type: 'lost', attempt: lost, ranMs: 1, share: 0 })
-  expect(await waiting()).toEqual([3, 1, 4, 5].map((index) => part(film, index)))
-})
-
 test('with one slot, an account with a divided job takes turns with another one', async () => {
   let now = Date.now()
   vi.spyOn(Date, 'now').mockImplementation(() => (now += 1000))

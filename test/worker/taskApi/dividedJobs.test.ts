@@ -83,8 +83,8 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect(described.accepts).toEqual({ source: false, preview: false, log: true, subtitles: true })
   expect(described.assemble).toBeUndefined()
 
-  // It is being made; nobody makes the other one yet.
-  expect((await chunk.taskApi('GET', '/parts/0')).status).toBe(425)
+  // One is being made; nobody makes the other one yet.
+  expect((await chunk.taskApi('GET', '/parts/0')).status).toBe(404)
   expect((await chunk.taskApi('GET', '/parts/1')).status).toBe(404)
   await storeSegment(last)
   const large = await last.storeObject(`hls/video_0/${last.attemptDirectory}/00002.m4s`, new Uint8Array(6))

@@ -36,7 +36,6 @@ import { drawnInChunk } from './drawnSubtitles.ts'
 import { cuesOfRest } from './surveyedCues.ts'
 import { makeSurveyPart } from './surveyPart.ts'
 import { lastVideo, requireUsableVideo } from './lastVideo.ts'
-import { leaveBytes } from './sharedReading.ts'
 import { useBeginning } from './sourceBeginning.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
@@ -112,7 +111,7 @@ async function recordOf(
   reading: ChunkReading | null,
 ): Promise<PartRecord> {
   const { attempt } = open
-  const { segments, damage, late, collected } = made
+  const { segments, damage, late } = made
   const ended = endedStreamWarnings(attempt.loopback.endedStreams, open, made.plan)
   const warnings: Warning[] = [...lateWarnings(late), ...ended]
   if (part.kind === 'chunk') {
@@ -123,11 +122,9 @@ async function recordOf(
     // One rendition has one header: that of the first chunk stands for all.
     const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
     const facts: PartFacts = { probed, damage, warnings }
-    const left = await leaveBytes(attempt, open.task, collected)
     return chunkRecordOf(segments, encodedSegments(whole), part.chunk, {
       ...facts,
       ...(read === undefined ? {} : { read }),
-      ...(left === null ? {} : { left }),
     })
   }
   const facts = await restFacts(open, whole, made, warnings)

@@ -11,7 +11,7 @@ import { sourceBytes } from '../../analysis/rate/sourceBytes.ts'
 import { traceCues } from '../../analysis/traceCues.ts'
 import { encodeTrace } from '../../division/cueRecord.ts'
 import type { SurveyRecord } from '../../division/surveyRecord.ts'
-import { READ_THROUGH_NEAR_FLAGS } from '../../ffmpeg/inputAllowlist.ts'
+import { READ_THROUGH_FLAGS } from '../../ffmpeg/inputAllowlist.ts'
 import { cueShare } from '../../plan/division/cueSurvey.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { loudnessShare, surveyedMixes } from '../../plan/division/loudnessSurvey.ts'
@@ -145,6 +145,6 @@ async function measure(
   const clock = (fileStart(media) ?? 0) + (cut === null ? 0 : (cut.seekOriginSeconds ?? 0) + cut.startSeconds)
   const times = { from: clock + share.startSeconds, until: clock + end }
   await expectAudio(loopback, { media, ...times }, controller.signal)
-  const flags = READ_THROUGH_NEAR_FLAGS
+  const flags = READ_THROUGH_FLAGS
   return measureShare(engine, loopback.url, source, share, branches, { ...options, flags })
 }

@@ -11,13 +11,8 @@ export class SlotTimes {
 
   /** The next part. @returns when it ends */
   run(seconds: number): number {
-    const end = this.take() + seconds
+    const end = this.#freeAt.shift()! + seconds
     this.#freeAt.splice(this.#freeAt.findLastIndex((at) => at <= end) + 1, 0, end)
     return end
-  }
-
-  /** The next part, of which the end is not known: its slot takes no other. @returns when it begins */
-  take(): number {
-    return this.#freeAt.shift()!
   }
 }

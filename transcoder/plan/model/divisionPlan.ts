@@ -19,19 +19,12 @@ export interface DivisionPlan {
   survey?: SurveyPlan | undefined
   /** Constant rate factor of each rendition's video, in place of an average bitrate; null = as without division. */
   rateFactors?: (number | null)[] | undefined
-  /** The source is read once: chunks leave what they read between their frames. Missing = every part reads for itself. */
-  sharedReading?: SharedReadingPlan | undefined
   /** The drawn subtitles of the source, which chunks do not read there. Missing = none are drawn. */
   subtitles?: StoredObject | undefined
   /** The beginning and the index of the source, which parts do not read there. Missing = they do. */
   beginning?: StoredObject | undefined
   /** More of the source behind `beginning`, which the first chunk does not read there. Missing = it does. */
   continuation?: StoredObject | undefined
-}
-
-export interface SharedReadingPlan {
-  /** So many chunks are begun before the rest, which uses what they leave (worker/db/tasks.ts). */
-  chunksBeforeRest: number
 }
 
 /** An object that the dividing attempt stored (transcoder/division/workObjects.ts). */

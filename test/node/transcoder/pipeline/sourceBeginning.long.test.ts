@@ -1,6 +1,6 @@
 // In charge of: the beginning and the index of a large source, which the attempt that divides a job leaves for its parts: they do
 // not request them, and make the same.
-// Not in charge of: what else parts read (sourceBytes.long.test.ts, sharedReading.long.test.ts).
+// Not in charge of: what else parts read (sourceBytes.long.test.ts).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'

@@ -1,9 +1,8 @@
 // In charge of: the places that a reader is told of the tracks of an mp4 or QuickTime file: few of PCM, whatever its length,
 // none that a hostile index invents.
-// Not in charge of: what readers do with them (source/sharedBytes.test.ts, analysis/skippedBytes.test.ts).
+// Not in charge of: what readers do with them (analysis/skippedBytes.test.ts).
 import { expect, test } from 'vitest'
 import { readTracks } from '../../../../../transcoder/analysis/expectedBytes.ts'
-import { sharedPlaces } from '../../../../../transcoder/analysis/sharedBytes.ts'
 import { readTrackPlaces, type TrackPlaces } from '../../../../../transcoder/formats/mp4/trackPlaces.ts'
 import { ffmpeg, lavfi, readPackets } from '../../../../support/media/media.ts'
 import { localSource } from '../../../../support/media/transportPlaces.ts'
@@ -101,7 +100,7 @@ test('a file that says more than it has tells readers nothing', async () => {
   expect(await read(2 ** 50)).toBeNull()
 })
 
-test('the places of a file of ffmpeg hold its packets, and its chunks share them', async () => {
+test('the places of a file of ffmpeg hold its packets', async () => {
   const file = directory.file('pcm.mov')
   const sources = lavfi(
     'testsrc2=s=320x180:r=50:d=3,noise=alls=60:allf=t',
@@ -118,10 +117,6 @@ test('the places of a file of ffmpeg hold its packets, and its chunks share them
     expect(bytesOf(samples)).toBe(3 * RATE * 2)
     expect(packets.filter(({ pos }) => !holds(samples, Number(pos)))).toEqual([])
   }
-  // Bytes of audio are never taken for pictures.
-  const { video } = sharedPlaces(tracks, [0, 2])!
-  const isSound = (place: number) => sound.some(({ samples }) => holds(samples, place))
-  expect(video.filter(({ first, last }) => isSound(first) || isSound(last))).toEqual([])
 })
 
 function bytesOf(samples: TrackPlaces['samples']): number {

@@ -15,8 +15,3 @@ test('one slot takes them one after the other, many take them at once', () => {
 test('the slot that is free first takes the next', () => {
   expect(endsOf(2, [5, 1, 1, 1, 4, 1])).toEqual([5, 1, 2, 3, 7, 6])
 })
-
-test('a slot with a part of unknown end takes no other', () => {
-  const times = new SlotTimes(2)
-  expect([times.run(5), times.run(2), times.take(), times.run(1), times.run(1)]).toEqual([5, 2, 2, 6, 7])
-})
