@@ -20,28 +20,7 @@ export function partTaskNumber(part: number): number {
   return MAIN_TASK + 1 + part
 }
 
-/** A twin has the number of its part, and so much more: above those of all parts, surveys included. */
-export const TWIN_TASKS = 1000
-
-/**
- * The number of a twin's only attempt. No other task gets so far within its deadline, so the number of a part and that of an
- * attempt say which of both made something.
- */
-export const TWIN_ATTEMPT = 10_000
-
-/** The part that a task makes, also a twin; null = the main task. */
+/** The reverse; null = the main task. */
 export function partOf(number: number): number | null {
-  return number === MAIN_TASK ? null : (number - MAIN_TASK - 1) % TWIN_TASKS
-}
-
-/** The twin of a part, by the id of its task. */
-export function twinOf(id: string): string {
-  const { jobId, number } = parseTaskId(id)
-  return taskIdOf(jobId, number + TWIN_TASKS)
-}
-
-/** The number under which a task stores objects and logs. */
-export function storedNumber(number: number): number {
-  const part = partOf(number)
-  return part === null ? MAIN_TASK : partTaskNumber(part)
+  return number === MAIN_TASK ? null : number - MAIN_TASK - 1
 }

@@ -24,5 +24,4 @@ export const REQUIRED_MIGRATIONS = [
   '0020_other_builds.sql',
   '0021_survey_parts.sql',
   '0022_deadlines.sql',
-  '0023_twins.sql',
 ] as const

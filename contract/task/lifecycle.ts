@@ -54,10 +54,6 @@ export interface TaskLifecycle {
   parts: number
   /** How many of them, the first ones, survey the source. When they are all, the job will be divided once more. */
   survey_parts: number
-  /** 1 = a part of which another task is at work already: the first of both that stores it ends the other. */
-  twin: 0 | 1
-  /** 1 = a part that its twin has stored; of a twin, that the other task has. Nothing waits for this one any more. */
-  superseded: 0 | 1
 }
 
 /**
@@ -136,8 +132,6 @@ export type SideEffect =
   | 'cancel_parts'
   /** The main task may be able to go on, or has to fail. */
   | 'check_main'
-  /** End the other task at the same part, if there is one. */
-  | 'end_twin'
 
 export type Transition =
   | { ok: true; next: TaskLifecycle; effects: SideEffect[]; error: JobError | null; delayMs: number }
@@ -197,7 +191,6 @@ function loseAttempt(lifecycle: TaskLifecycle, error: JobError, share: number | 
   const isFurther = share !== null && furthest !== null && share >= furthest + PROGRESS_STEP
   const excused = lifecycle.excused + (isFurther ? 1 : 0)
   const change = { lost, excused, furthest: share === null ? furthest : Math.max(furthest ?? 0, share) }
-  if (isSpare(lifecycle)) return endSpare(lifecycle, change)
   if (lost - excused >= MAX_LOST_ATTEMPTS) return fail({ ...lifecycle, ...change }, error)
   return acceptTransition(
     lifecycle,
@@ -208,22 +201,6 @@ function loseAttempt(lifecycle: TaskLifecycle, error: JobError, share: number | 
   )
 }
 
-/**
- * A task without which its part is stored: the other task at it goes on, or has stored it. So it has one attempt, however that
- * ends, and its end means nothing for the job.
- */
-function isSpare({ twin, superseded }: TaskLifecycle): boolean {
-  return twin === 1 || superseded === 1
-}
-
-function endSpare(
-  lifecycle: TaskLifecycle,
-  change: Partial<TaskLifecycle>,
-  slot: SideEffect = 'release_slot',
-): Transition {
-  return acceptTransition(lifecycle, { ...change, state: 'cancelled' }, [slot, 'clean_up', 'schedule'])
-}
-
 /** The end of an attempt and of its task. What a part stored is removed with the job, whose main task fails with it. */
 function fail(lifecycle: TaskLifecycle, error: JobError): Transition {
   const after: SideEffect[] = lifecycle.kind === 'part' ? ['check_main'] : ['clean_up']
@@ -231,11 +208,11 @@ function fail(lifecycle: TaskLifecycle, error: JobError): Transition {
 }
 
 /** What ends an attempt from outside, by the state that it is in. */
-function endFromOutside({ kind, state, superseded }: TaskLifecycle): SideEffect[] {
+function endFromOutside({ kind, state }: TaskLifecycle): SideEffect[] {
   if (state === 'queued') return kind === 'part' ? [] : ['clean_up']
   if (state === 'divided') return ['cancel_parts', 'clean_up', 'schedule']
   // The monitor of a part hears of the end of its job from that of the main task.
-  return kind === 'part' && superseded === 0
+  return kind === 'part'
     ? ['release_slot', 'stop_transcoder', 'schedule']
     : ['release_slot', 'stop_transcoder', 'clean_up', 'schedule']
 }
@@ -243,7 +220,6 @@ function endFromOutside({ kind, state, superseded }: TaskLifecycle): SideEffect[
 /** Nothing ran: not a lost attempt. */
 function failStart(lifecycle: TaskLifecycle): Transition {
   const failed = lifecycle.starts_failed + 1
-  if (isSpare(lifecycle)) return endSpare(lifecycle, { starts_failed: failed }, 'cool_down_slot')
   const change = { state: 'queued', starts_failed: failed } as const
   return acceptTransition(lifecycle, change, ['cool_down_slot', 'schedule'], null, startRetryMs(failed))
 }
@@ -306,7 +282,7 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
   }
   switch (event.type) {
     case 'claim':
-      return lifecycle.state === 'queued' && lifecycle.superseded === 0
+      return lifecycle.state === 'queued'
         ? acceptTransition(lifecycle, { state: 'starting', attempt: lifecycle.attempt + 1 }, ['take_slot'])
         : refuseTransition('impossible')
     case 'start_failed':
@@ -326,13 +302,12 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
       if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
       if (lifecycle.evicted >= MAX_FREE_EVICTIONS) return loseAttempt(lifecycle, exhaustedError(lifecycle, 0))
       const change = { state: 'queued', evicted: lifecycle.evicted + 1 } as const
-      if (isSpare(lifecycle)) return endSpare(lifecycle, change)
       return acceptTransition(lifecycle, change, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)
     }
     case 'attempt_failed':
       if (lifecycle.state !== 'starting' && lifecycle.state !== 'running') return refuseTransition('impossible')
       if (!jobErrorPolicies[event.error.code].permanent) return loseAttempt(lifecycle, event.error)
-      return isSpare(lifecycle) ? endSpare(lifecycle, {}) : fail(lifecycle, event.error)
+      return fail(lifecycle, event.error)
     case 'divide':
       if (lifecycle.state === 'divided')
         return refuseTransition(isSameDivision(lifecycle, event) ? 'same' : 'impossible')
@@ -348,9 +323,8 @@ export function transition(lifecycle: TaskLifecycle, event: TaskEvent): Transiti
           )
         : refuseTransition('impossible')
     case 'delivered':
-      if (lifecycle.superseded === 1) return refuseTransition('stale')
       return lifecycle.state === 'running' && lifecycle.kind === 'part'
-        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'check_main', 'end_twin', 'schedule'])
+        ? acceptTransition(lifecycle, { state: 'completed' }, ['release_slot', 'check_main', 'schedule'])
         : refuseTransition('impossible')
     case 'parts_done':
       if (lifecycle.state === 'divided') return acceptTransition(lifecycle, { state: 'queued' }, ['schedule'])

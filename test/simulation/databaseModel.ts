@@ -26,7 +26,7 @@ const HURRY_AFTER_MS = 12 * 3600_000
 const AT_WORK: readonly TaskState[] = ['running', 'divided', 'committing']
 const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
 const TABLES = {
-  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, hurry_at, main, part, parts, survey_parts, twin FROM tasks ORDER BY id`,
+  tasks: `SELECT id, job, account, kind, state, attempt, lost, excused, furthest, evicted, starts_failed, starts_failed_total, slot, plan, priority, not_before, lease_until, updated_at, timeline, hurry_at, main, part, parts, survey_parts FROM tasks ORDER BY id`,
   jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
   slots: `SELECT k, task, attempt, account, free_at, unfit_for FROM slots ORDER BY k`,
   totals: `SELECT scope, series FROM metric_totals ORDER BY scope`,
@@ -80,26 +80,20 @@ export class Ledger {
   readonly #answers: ReadonlyMap<string, Answer>
   readonly #tape: Tape | null
   readonly #changed: (change: Change) => void
-  /** Told of each twin. */
-  readonly #doubled: (twin: Task) => void
   /** The task that the current batch changed. */
   #moved: { before: Task; isClaim: boolean } | null = null
   /** Parts that it ended with their main task, as they were. */
   #ended: Task[] = []
-  /** The twin that it inserted. */
-  #twinned: string | null = null
   /** The statement before this one changed a row. */
   #hasChanged = false
 
   constructor(
-    { jobs, tasks, parts, twins, totals, usage }: Pick<Code, 'jobs' | 'tasks' | 'parts' | 'twins' | 'totals' | 'usage'>,
+    { jobs, tasks, parts, totals, usage }: Pick<Code, 'jobs' | 'tasks' | 'parts' | 'totals' | 'usage'>,
     tape: Tape | null,
     changed: (change: Change) => void,
-    doubled: (twin: Task) => void,
   ) {
     this.#tape = tape
     this.#changed = changed
-    this.#doubled = doubled
     const none = { from: {}, next: {}, event: null } as never
     this.#answers = new Map<string, Answer>([
       [sentBy((db) => tasks.findTask(db, '')), this.#found],
@@ -127,9 +121,6 @@ export class Ledger {
       [sentBy((db) => parts.listBegunParts(db, '')), this.parts.begun],
       [sentBy((db) => parts.listPartStates(db, '')), this.parts.states],
       [sentBy((db) => parts.findStoredAttempt(db, '', 0)), this.parts.stored],
-      [sentBy((db) => twins.listChunks(db, '')), this.parts.chunks],
-      [sentBy((db) => twins.insertTwin(db, { id: '', attempt: 0 }, 0, 0, 0)), this.#twin],
-      [sentBy((db) => twins.listOpenTwins(db, '')), this.parts.openTwins],
       [sentBy((db) => parts.findEventOfParts(db, '')), this.parts.outcome],
       [sentBy((db) => parts.listSettledMains(db, 0)), this.parts.settled],
       [sentBy((db) => parts.listOrphanedParts(db, 0)), this.parts.orphans],
@@ -163,10 +154,8 @@ export class Ledger {
   #finishBatch(program: Program): void {
     for (const [name, sql] of Object.entries(TABLES) as [keyof typeof TABLES, string][])
       this.#tape?.push({ sql, values: [], rows: structuredClone(sorted(this[name])) })
-    const [moved, ended, twinned] = [this.#moved, this.#ended, this.#twinned]
+    const [moved, ended] = [this.#moved, this.#ended]
     this.#moved = null
-    this.#twinned = null
-    if (twinned !== null) this.#doubled(this.find(twinned))
     this.#ended = []
     if (!moved) return
     const { before } = moved
@@ -214,8 +203,7 @@ export class Ledger {
 
   #row(task: Task): Row {
     const { timeline: _, starts_failed_total: __, hurry_at: ___, plan, ...row } = task
-    const superseded = this.parts.isSuperseded(task) ? 1 : 0
-    return { ...row, superseded, has_plan: plan === null ? 0 : 1, job_id: this.jobs.get(task.job)!.job_id, webhook: 0 }
+    return { ...row, has_plan: plan === null ? 0 : 1, job_id: this.jobs.get(task.job)!.job_id, webhook: 0 }
   }
 
   readonly #found = (id: string): Row[] => {
@@ -282,7 +270,7 @@ export class Ledger {
     const task = this.#seen(id, ...from)
     if (!task || !this.#isFree(k, now) || [...this.slots.values()].some((other) => other.task === id)) return []
     if (task.main !== null && this.parts.mainOf(task)!.state !== 'divided') return []
-    if (this.parts.isHeldBack(task) || this.parts.isSuperseded(task)) return []
+    if (this.parts.isHeldBack(task)) return []
     this.#moved = { before: { ...task }, isClaim: true }
     Object.assign(task, { state, attempt, slot: k, lease_until: lease, updated_at: now })
     return [{ id }]
@@ -291,13 +279,6 @@ export class Ledger {
   readonly #isFree = (k: number, now: number): boolean => {
     const slot = this.slots.get(k)
     return !slot || (slot.task === null && slot.free_at <= now)
-  }
-
-  readonly #twin = (...values: [string, number, number, number, number]): Row[] => {
-    const twin = this.parts.twin(this.#isFree, ...values)
-    if (twin === null) return []
-    this.#twinned = twin.id
-    return [{ id: twin.id }]
   }
 
   readonly #change = (
@@ -342,9 +323,8 @@ export class Ledger {
     ]
   ): Row[] => {
     const task = this.#seen(id, fromState, fromAttempt, fromLost)
-    const isSecond = task !== null && state === 'completed' && this.parts.isSuperseded(task)
-    this.#hasChanged = task !== null && !isSecond
-    if (!task || isSecond) return []
+    this.#hasChanged = task !== null
+    if (!task) return []
     this.#moved = { before: { ...task }, isClaim: false }
     if (starts_failed > task.starts_failed) task.starts_failed_total++
     Object.assign(task, { state, attempt, lost, excused, furthest, evicted, parts, survey_parts, slot })
@@ -448,8 +428,7 @@ export class Ledger {
       (task) =>
         task.state === 'queued' &&
         (task.main === null || this.parts.mainOf(task)!.state === 'divided') &&
-        !this.parts.isHeldBack(task) &&
-        !this.parts.isSuperseded(task),
+        !this.parts.isHeldBack(task),
     )
     const served = new Map<string, number>()
     const was = (account: string, at: number) => served.set(account, Math.max(served.get(account) ?? 0, at))
@@ -513,11 +492,8 @@ export class Ledger {
 }
 
 /** The event behind a change that no request asked for: from the monitor, a commit, or another task of the job. */
-function noticed(before: Task, after: Task): TaskEvent {
-  const { state, attempt } = before
-  // Of a twin, or of a part that its twin has stored, the end of an attempt is that of the task.
-  const isLost = after.lost > before.lost || after.starts_failed > before.starts_failed
-  if (after.state === 'cancelled' && !isLost) return { type: 'cancel' }
+function noticed({ state, attempt }: Task, after: Task): TaskEvent {
+  if (after.state === 'cancelled') return { type: 'cancel' }
   if (state === 'divided')
     return after.state === 'queued'
       ? { type: 'parts_done', attempt }

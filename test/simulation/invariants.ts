@@ -34,12 +34,8 @@ const RESEND_MS = 60_000
 const NOTICE_MS = 45_000
 /** What a request left undone is repeated each minute, and each two minutes by monitors; plus time for alarms. */
 const SETTLE_MS = 4 * 60_000
-/** A request that neither dies nor is slow says at once what follows from it. */
-const END_MS = 5000
 /** As long as parts wait for a transcoder with the build of their job. */
 const BUILD_WAIT_MS = 30 * 60_000
-/** Of one job. */
-const MAX_TWINS = 4
 const COMMIT_SLACK_MS = 30 * 60_000
 /** The states in which an event may find a task; duplicated here on purpose. */
 const FROM: Readonly<Record<string, readonly string[]>> = {
@@ -66,8 +62,6 @@ export class Checker {
   /** Attempts that a transcoder accepted; refused starts do not count. */
   started = 0
   readonly results = new Map<string, number>()
-  twins = 0
-  won = 0
   ledger!: Ledger
   /** No alarm of the platform fails or is late. */
   isCalm = false
@@ -97,8 +91,6 @@ export class Checker {
   readonly #endedAt = new Map<string, number>()
   /** When the parts of a divided job became complete, or one of them failed for good. */
   readonly #settledAt = new Map<string, number>()
-  /** When a part was stored, by its main task and its position. */
-  readonly #storedAt = new Map<string, number>()
 
   constructor(clock: Clock, trace: ((line: string) => void) | null) {
     this.#clock = clock
@@ -160,27 +152,16 @@ export class Checker {
       const whole = this.ledger.tasks.get(main)!
       if (type === 'claim' && whole.state !== 'divided')
         this.fault(id, 'I19', `a part starts while its main task is ${whole.state}`)
-      const rivals = this.#rivals(after)
-      const isStored = rivals.some(({ state }) => state === 'completed')
-      if (type === 'delivered') {
-        if (isStored) this.fault(id, 'I19', 'a part is stored twice')
-        this.#storedAt.set(`${main} ${after.part}`, now)
-        this.won += after.twin
-      }
-      if (type === 'claim' && isStored) this.fault(id, 'I19', 'a part that is stored starts again')
-      if (after.twin === 1 && (after.state === 'failed' || after.state === 'queued'))
-        this.fault(id, 'I19', `a twin is ${after.state}`)
       if (this.#areSettled(main) && whole.state === 'divided' && !this.#settledAt.has(main))
         this.#settledAt.set(main, now)
-      if (after.state === 'cancelled' && !ENDS.includes(whole.state) && !isStored && after.twin === 0)
+      if (after.state === 'cancelled' && !ENDS.includes(whole.state))
         this.fault(id, 'I19', `a part is cancelled while its main task is ${whole.state}`)
       return
     }
     const parts = this.ledger.parts.partsOf(id)
     // One attempt may have made all of the job after its parts.
-    const positions = new Set(parts.map(({ part }) => part))
-    const stored = new Set(parts.flatMap(({ state, part }) => (state === 'completed' ? [part] : [])))
-    const areDone = (positions.size === after.parts || after.parts === 0) && stored.size === positions.size
+    const areDone =
+      (parts.length === after.parts || after.parts === 0) && parts.every(({ state }) => state === 'completed')
     if (type === 'divide' && (after.parts < 2 || parts.length !== after.parts))
       this.fault(id, 'I19', `it is divided into ${after.parts} parts, and ${parts.length} are there`)
     if (type === 'divide') {
@@ -195,50 +176,9 @@ export class Checker {
     if (ENDS.includes(after.state)) this.#endedAt.set(id, now)
   }
 
-  /** Other tasks at the same part. */
-  #rivals({ id, main, part }: Task): Task[] {
-    return this.ledger.parts.partsOf(main!).filter((other) => other.id !== id && other.part === part)
-  }
-
   #areSettled(main: string): boolean {
-    const both = [...Map.groupBy(this.ledger.parts.partsOf(main), ({ part }) => part).values()]
-    const ended = both.map((tasks) => {
-      const states = tasks.map(({ state }) => state)
-      return states.includes('completed') ? 'stored' : states.includes('failed') ? 'failed' : 'open'
-    })
-    return ended.includes('failed') || ended.every((end) => end === 'stored')
-  }
-
-  /** A part is begun a second time, with a slot that nothing else could use. */
-  doubled(twin: Task): void {
-    const { id, main } = twin
-    this.note(`${id} begins beside its part`)
-    this.twins++
-    this.#claimed.set(id, this.#clock.now)
-    const whole = this.ledger.tasks.get(main!)!
-    const rivals = this.#rivals(twin)
-    if (rivals.length !== 1 || rivals[0]?.state !== 'running' || whole.state !== 'divided')
-      this.fault(
-        id,
-        'I19',
-        `a twin of ${rivals.map(({ state }) => state).join()} begins, its main task is ${whole.state}`,
-      )
-    if (twin.part! < whole.survey_parts || twin.part === whole.survey_parts + 1)
-      this.fault(id, 'I19', `part ${twin.part}, which is no chunk, has a twin`)
-    const all = this.ledger.parts.partsOf(main!)
-    if (all.filter((other) => other.twin === 1).length > MAX_TWINS) this.fault(id, 'I19', 'too many parts have twins')
-    for (const waiting of this.ledger.tasks.values())
-      if (waiting.state === 'queued' && !this.#isHeld(waiting))
-        this.fault(id, 'I19', `a twin begins while ${waiting.id} waits`)
-    this.#slots()
-  }
-
-  /** A rest, which begins once the last chunk is stored. */
-  #isHeld({ main, part }: Task): boolean {
-    const whole = main === null ? undefined : this.ledger.tasks.get(main)
-    if (whole === undefined || part !== whole.survey_parts + 1) return false
-    const lasts = this.ledger.parts.partsOf(whole.id).filter((other) => other.part === whole.survey_parts)
-    return lasts.every(({ state }) => state !== 'completed')
+    const states = this.ledger.parts.partsOf(main).map(({ state }) => state)
+    return states.includes('failed') || states.every((state) => state === 'completed')
   }
 
   /** A transcoder that is there has this build, from now on. */
@@ -296,11 +236,7 @@ export class Checker {
 
   /** The answer to a heartbeat of an attempt at a part. */
   instructed(id: string, instruction: string): void {
-    const { main, part, state } = this.ledger.find(id)
-    const stored = this.#storedAt.get(`${main} ${part}`)
-    const isHeard = stored !== undefined && state !== 'completed' && instruction === 'continue'
-    if (isHeard && (this.#isLate(stored) || (this.isCalm && this.#clock.now > stored + END_MS)))
-      this.fault(id, 'I19', 'a part goes on long after another task has stored it')
+    const { main } = this.ledger.find(id)
     const ended = main === null ? undefined : this.#endedAt.get(main)
     if (ended !== undefined && instruction === 'continue' && this.#isLate(ended))
       this.fault(id, 'I19', 'a part goes on long after the end of its main task')
@@ -317,14 +253,14 @@ export class Checker {
   assembled(id: string, part: number, record: { part: number; attempt: number } | null): void {
     // The records are removed with the job.
     if (this.isOver(id)) return
-    const [made, second] = this.#makers(id, part)
-    if (record?.part !== part || record.attempt !== made?.attempt || second !== undefined)
+    const made = this.#maker(id, part)
+    if (record?.part !== part || record.attempt !== made?.attempt)
       this.fault(id, 'I19', `part ${part} is stored by attempt ${made?.attempt}, its record is of ${record?.attempt}`)
   }
 
-  /** The tasks that stored a part: one. */
-  #makers(main: string, part: number): Task[] {
-    return this.ledger.parts.partsOf(main).filter((task) => task.part === part && task.state === 'completed')
+  /** The task that stored a part. */
+  #maker(main: string, part: number): Task | undefined {
+    return this.ledger.parts.partsOf(main).find((task) => task.part === part && task.state === 'completed')
   }
 
   #countLost(before: Task, after: Task, event: Change['event']): void {
@@ -340,19 +276,12 @@ export class Checker {
     if (after.evicted !== before.evicted + (isEvicted ? 1 : 0))
       this.fault(after.id, 'I1', `${event.type} counted ${after.evicted - before.evicted} evictions`)
     const remain = after.lost - after.excused
-    // A twin has one attempt, and a part that another task stored needs none.
-    const isSpare = after.main !== null && after.state === 'cancelled'
-    if (remain >= MAX_LOST && after.state !== 'failed' && !isSpare)
+    if (remain >= MAX_LOST && after.state !== 'failed')
       this.fault(after.id, 'I1', `${remain} attempts were lost and it goes on`)
     if (counts && after.state === 'failed' && remain < MAX_LOST)
       this.fault(after.id, 'I1', `it failed after ${remain} lost attempts`)
     this.#excuse(before, after, event)
-    if (
-      event.type === 'attempt_failed' &&
-      event.error.code === 'source_not_media' &&
-      after.state !== 'failed' &&
-      !isSpare
-    )
+    if (event.type === 'attempt_failed' && event.error.code === 'source_not_media' && after.state !== 'failed')
       this.fault(after.id, 'I13', 'an error that every attempt would meet is tried again')
     if (counts && after.state === 'queued') {
       const delay = after.not_before - after.updated_at
@@ -397,8 +326,7 @@ export class Checker {
     if (after.starts_failed_total !== before.starts_failed_total + 1)
       this.fault(id, 'I11', 'a failed start is not counted')
     const delay = after.not_before - after.updated_at
-    if (delay !== expected && after.state !== 'cancelled')
-      this.fault(id, 'I11', `start ${failed} that failed is followed by one after ${delay} ms`)
+    if (delay !== expected) this.fault(id, 'I11', `start ${failed} that failed is followed by one after ${delay} ms`)
     if (before.lost !== after.lost) this.fault(id, 'I1', 'a start that failed counts as a lost attempt')
   }
 
@@ -462,7 +390,7 @@ export class Checker {
   /** The task API answered a transcoder that its attempt is not current. */
   refused(id: string, attempt: number): void {
     const task = this.ledger.find(id)
-    if (task.main !== null && (this.isOver(task.main) || this.#makers(task.main, task.part!).length > 0)) return
+    if (task.main !== null && this.isOver(task.main)) return
     // Of a start that was late: the process before it, which was of the right build, has begun the attempt, and is gone.
     if (this.#unfit.has(`${id} ${attempt}`)) return
     if (task.state === 'running' && task.attempt === attempt) this.fault(id, 'I3', `attempt ${attempt} was refused`)
@@ -561,7 +489,7 @@ export class Checker {
     if (store.records.size > 0) this.fault(id, 'I8', `${[...store.records.keys()].join()} are left`)
     for (const [path, { task: number, attempt }] of store.objects) {
       const part = partOf(number)
-      const maker = part === null ? task : this.#makers(id, part)[0]
+      const maker = part === null ? task : this.#maker(id, part)
       if ((task.state !== 'completed' || attempt !== maker?.attempt) && !this.#isReported(id, path))
         this.fault(id, 'I8', `${path} is left`)
     }

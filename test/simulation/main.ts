@@ -40,7 +40,7 @@ const say = (line: string): void => (values.tapes ? console.error(line) : consol
 const code = await loadCode(values.source)
 const db = values.sql ? openDatabase(values.source) : null
 const began = performance.now()
-const sum = { steps: 0, jobs: 0, attempts: 0, results: 0, twins: 0, won: 0 }
+const sum = { steps: 0, jobs: 0, attempts: 0, results: 0 }
 let seed = from
 let violations = 0
 for (; seed < from + count && violations === 0; seed++) {
@@ -51,7 +51,7 @@ for (; seed < from + count && violations === 0; seed++) {
     ...(tape ? { tape } : {}),
     ...(values.repeat ? { scenario: repeated(new Random(seed)) } : {}),
   })
-  for (const key of ['steps', 'jobs', 'attempts', 'results', 'twins', 'won'] as const) sum[key] += run[key]
+  for (const key of ['steps', 'jobs', 'attempts', 'results'] as const) sum[key] += run[key]
   for (const { invariant, task, at, what } of run.violations) {
     violations++
     say(`seed ${seed}: ${invariant} at ${at} ms, ${task}: ${what}`)
@@ -69,6 +69,6 @@ for (; seed < from + count && violations === 0; seed++) {
 }
 const seconds = (performance.now() - began) / 1000
 say(
-  `${seed - from} seeds from ${from}, ${violations} violations, ${sum.jobs} jobs, ${sum.attempts} attempts, ${sum.results} results, ${sum.twins} twins (${sum.won} were first), ${sum.steps} steps, ${seconds.toFixed(1)} s`,
+  `${seed - from} seeds from ${from}, ${violations} violations, ${sum.jobs} jobs, ${sum.attempts} attempts, ${sum.results} results, ${sum.steps} steps, ${seconds.toFixed(1)} s`,
 )
 process.exitCode = violations === 0 ? 0 : 1

@@ -1,10 +1,6 @@
 // In charge of: a model of the statements about parts of divided jobs (worker/db/parts.ts): what each must do and return.
 // Not in charge of: other statements (databaseModel.ts).
-import { TWIN_ATTEMPT, TWIN_TASKS } from '#contract/taskId.ts'
 import { created, ENDED, type Job, type Row, type SimulatedPlan, type Task } from './tables.ts'
-
-/** Of one job; as in worker/db/twins.ts. */
-const MAX_TWINS = 4
 
 export class Parts {
   readonly #tasks: Map<string, Task>
@@ -48,26 +44,10 @@ export class Parts {
     return []
   }
 
-  /** The other task at its part has stored it. */
-  isSuperseded({ id, main, part }: Task): boolean {
-    return main !== null && this.#tasksAt(main, part!).some((other) => other.id !== id && isStored(other))
-  }
-
-  /** The task of a part and its twin. */
-  #tasksAt(main: string, part: number): Task[] {
-    const { job } = this.#tasks.get(main)!
-    return [part + 1, part + 1 + TWIN_TASKS].flatMap((number) => this.#tasks.get(`job${job}-${number}`) ?? [])
-  }
-
-  /** The task that stored a part. */
-  winner(main: string, part: number): Task | undefined {
-    return this.#tasksAt(main, part).find(isStored)
-  }
-
-  readonly stored = (main: string, part: number): Row[] => {
-    const attempt = this.winner(main, part)?.attempt
-    return attempt === undefined ? [] : [{ attempt }]
-  }
+  readonly stored = (main: string, part: number): Row[] =>
+    this.partsOf(main)
+      .filter((task) => task.part === part && isStored(task))
+      .map(({ attempt }) => ({ attempt }))
 
   readonly open = (main: string): Row[] =>
     this.#inOrder(main)
@@ -79,64 +59,10 @@ export class Parts {
       .filter(({ attempt }) => attempt > 0)
       .map(({ id }) => ({ id }))
 
-  readonly states = (main: string): Row[] => {
-    const found = Map.groupBy(this.#inOrder(main), ({ part }) => part)
-    return [...found.values()].map((both) => {
-      const { state, attempt } = both.find(isStored) ?? both.find((task) => task.state === 'running') ?? both[0]!
-      return { state, attempt }
-    })
-  }
+  readonly states = (main: string): Row[] => this.#inOrder(main).map(({ state, attempt }) => ({ state, attempt }))
 
   #inOrder(main: string): Task[] {
-    return this.partsOf(main).toSorted((a, b) => a.part! - b.part! || a.twin - b.twin)
-  }
-
-  #hasFailed(task: Task): boolean {
-    return task.state === 'failed' && !this.isSuperseded(task)
-  }
-
-  /** Something waits for a slot. */
-  isWanted(): boolean {
-    return [...this.#tasks.values()].some((task) => task.state === 'queued' && !this.isHeldBack(task))
-  }
-
-  readonly chunks = (main: string): Row[] => {
-    const whole = this.#tasks.get(main)
-    if (whole?.state !== 'divided' || this.isWanted()) return []
-    const surveys = whole.survey_parts
-    return this.#inOrder(main)
-      .filter(({ part }) => part! >= surveys && part !== surveys + 1)
-      .map(({ id, part, twin, state, attempt, updated_at, timeline }) => {
-        const began = (JSON.parse(timeline) as { at: number }[]).at(-2)?.at ?? 0
-        return { id, part, twin, state, attempt, updated_at, took: state === 'completed' ? updated_at - began : null }
-      })
-  }
-
-  /** @param isFree whether a slot is, for an account that may have one more */
-  readonly twin = (
-    isFree: (k: number, now: number) => boolean,
-    ...[id, attempt, k, lease_until, now]: [string, number, number, number, number]
-  ): Task | null => {
-    const task = this.#tasks.get(id)
-    const whole = task && this.mainOf(task)
-    if (task?.state !== 'running' || task.attempt !== attempt || task.twin === 1 || whole?.state !== 'divided')
-      return null
-    const twins = this.partsOf(whole.id).filter((other) => other.twin === 1)
-    if (this.isWanted() || !isFree(k, now) || twins.length >= MAX_TWINS) return null
-    if (twins.some(({ part }) => part === task.part)) return null
-    const { job, account, main, part, priority, hurry_at } = task
-    const same = { job, account, kind: 'part' as const, main, part, priority, hurry_at }
-    const begun = { state: 'starting' as const, attempt: TWIN_ATTEMPT, slot: k, lease_until, twin: 1 as const }
-    const twin = { ...created(now), ...same, ...begun, id: `job${job}-${part! + 1001}` }
-    this.#tasks.set(twin.id, twin)
-    return twin
-  }
-
-  readonly openTwins = (id: string): Row[] => {
-    const task = this.#tasks.get(id)
-    if (task?.main == null || !isStored(task)) return []
-    const others = this.partsOf(task.main).filter((other) => other.part === task.part && other.id !== id)
-    return others.filter(({ state }) => !ENDED.includes(state)).map((other) => this.#ref(other))
+    return this.partsOf(main).toSorted((a, b) => a.part! - b.part!)
   }
 
   #ref({ id, job }: Task): Row {
@@ -147,12 +73,12 @@ export class Parts {
     const task = this.#tasks.get(main)
     const parts = this.partsOf(main)
     if (task?.state !== 'divided' || parts.length === 0) return []
-    const failed = parts.filter((part) => this.#hasFailed(part))
+    const failed = parts.filter(({ state }) => state === 'failed')
     const errors = failed
       .map(({ timeline }) => (JSON.parse(timeline) as { error?: unknown }[]).at(-1)!.error)
       .filter((error) => error !== undefined)
       .map((error) => JSON.stringify(error))
-    const completed = new Set(parts.filter(isStored).map(({ part }) => part)).size
+    const completed = parts.filter(isStored).length
     const { attempt } = task
     return [{ attempt, parts: task.parts, completed, failed: failed.length, error: errors.toSorted().at(-1) ?? null }]
   }
@@ -160,8 +86,7 @@ export class Parts {
   /** All parts are stored, or one has failed for good. */
   areSettled(main: string): boolean {
     const parts = this.partsOf(main)
-    const isDone = (part: Task) => part.twin === 1 || isStored(part) || this.isSuperseded(part)
-    return parts.every(isDone) || parts.some((part) => this.#hasFailed(part))
+    return parts.every(isStored) || parts.some(({ state }) => state === 'failed')
   }
 
   readonly settled = (): Row[] => {
@@ -172,8 +97,7 @@ export class Parts {
   readonly orphans = (): Row[] => {
     const found = [...this.#tasks.values()].filter((task) => {
       const main = this.mainOf(task)
-      if (main === null || ENDED.includes(task.state)) return false
-      return ENDED.includes(main.state) || this.isSuperseded(task)
+      return main !== null && ENDED.includes(main.state) && !ENDED.includes(task.state)
     })
     return found.map((task) => this.#ref(task))
   }
@@ -205,7 +129,7 @@ export class Parts {
   isHeldBack(task: Task): boolean {
     const surveys = this.mainOf(task)?.survey_parts ?? 0
     if (task.main === null || task.part !== surveys + 1) return false
-    return this.winner(task.main, surveys) === undefined
+    return !isStored(this.partsOf(task.main).find(({ part }) => part === surveys)!)
   }
 
   /** One of the parts that wait for another one. */
@@ -216,8 +140,7 @@ export class Parts {
   partsLeft({ main, parts }: Task): number {
     if (parts > 0) return 0
     if (main === null) return Number.POSITIVE_INFINITY
-    const all = this.partsOf(main).filter(({ twin }) => twin === 0)
-    return all.filter(({ part }) => this.winner(main, part!) === undefined).length
+    return this.partsOf(main).filter((part) => !isStored(part)).length
   }
 }
 

@@ -4,7 +4,6 @@ import { BUGS_OF_ATTEMPTS } from './planted/attempts.ts'
 import { BUGS_OF_OUTPUTS } from './planted/outputs.ts'
 import { BUGS_OF_STATEMENTS } from './planted/statements.ts'
 import { BUGS_OF_DIVIDED_JOBS } from './planted/dividedJobs.ts'
-import { BUGS_OF_TWINS } from './planted/twins.ts'
 import type { Planted } from './planted/planted.ts'
 
 export const PLANTED: readonly Planted[] = [
@@ -12,5 +11,4 @@ export const PLANTED: readonly Planted[] = [
   ...BUGS_OF_OUTPUTS,
   ...BUGS_OF_STATEMENTS,
   ...BUGS_OF_DIVIDED_JOBS,
-  ...BUGS_OF_TWINS,
 ]

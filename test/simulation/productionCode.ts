@@ -36,7 +36,6 @@ export async function loadCode(root: string) {
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
   const parts = (await load('worker/db/parts.ts')) as typeof import('../../worker/db/parts.ts')
-  const twins = (await load('worker/db/twins.ts')) as typeof import('../../worker/db/twins.ts')
   const effects = (await load(
     'worker/scheduler/partEffects.ts',
   )) as typeof import('../../worker/scheduler/partEffects.ts')
@@ -57,7 +56,6 @@ export async function loadCode(root: string) {
     jobs,
     tasks,
     parts,
-    twins,
     partRecords: records.partRecords,
     checkMain: effects.checkMain,
     endParts: effects.endParts,

@@ -64,7 +64,7 @@ class CountedLedger extends Ledger {
   readonly requests: PerSecond
 
   constructor(code: Code, clock: Clock, changed: (change: Change) => void) {
-    super(code, null, changed, () => undefined)
+    super(code, null, changed)
     this.requests = new PerSecond(clock)
   }
 

@@ -18,9 +18,6 @@ export interface Run {
   /** Attempts that ran, and results, of all jobs. */
   attempts: number
   results: number
-  /** Second tasks at a part, and how many of them stored it. */
-  twins: number
-  won: number
 }
 
 export interface RunOptions {
@@ -58,12 +55,7 @@ export async function simulate(seed: number, code: Code, options: RunOptions = {
 
 async function play(clock: Clock, random: Random, code: Code, scenario: Scenario, options: RunOptions): Promise<Run> {
   const checker = new Checker(clock, options.trace ?? null)
-  const ledger = new Ledger(
-    code,
-    options.tape ?? null,
-    (change) => checker.changed(change),
-    (twin) => checker.doubled(twin),
-  )
+  const ledger = new Ledger(code, options.tape ?? null, (change) => checker.changed(change))
   checker.ledger = ledger
   checker.scenario = scenario
   checker.isCalm = scenario.crash === 0 && scenario.pause === 0
@@ -91,8 +83,6 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
     steps: clock.steps,
     jobs: ledger.jobs.size,
     attempts: checker.started,
-    twins: checker.twins,
-    won: checker.won,
     results: [...checker.results.values()].reduce((sum, n) => sum + n, 0),
   }
 

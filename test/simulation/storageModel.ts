@@ -1,7 +1,7 @@
 // In charge of: a model of R2, as far as sinks and commits use it: multipart uploads, the objects of each job, and the
 // service's records.
 // Not in charge of: when it fails (workerModel.ts), which objects are allowed (invariants.ts).
-import { parseTaskId, storedNumber } from '#contract/taskId.ts'
+import { parseTaskId } from '#contract/taskId.ts'
 import type { Program } from './program.ts'
 import type { Service } from './workerModel.ts'
 
@@ -24,8 +24,7 @@ export interface Upload {
 }
 
 /** What the simulation stores: task and attempt in the content type, the referenced paths in the body. */
-export const typeOf = (id: string, attempt: number): string =>
-  `simulated/${storedNumber(parseTaskId(id).number)}.${attempt}`
+export const typeOf = (id: string, attempt: number): string => `simulated/${parseTaskId(id).number}.${attempt}`
 function makerOf(contentType: string): { task: number; attempt: number } {
   const [task, attempt] = /^simulated\/(\d+)\.(\d+)$/.exec(contentType)?.slice(1).map(Number) ?? []
   return { task: task ?? 0, attempt: attempt ?? 0 }

@@ -105,8 +105,7 @@ export class SurveyRounds {
 
   /** `task`: a main task, long after its end. */
   atRest(task: Task): void {
-    // Only chunks have twins.
-    const parts = this.#watch.ledger.parts.partsOf(task.id).filter(({ twin }) => twin === 0)
+    const parts = this.#watch.ledger.parts.partsOf(task.id)
     const rounds = [0, ...(this.#shapeOf(task).parts === 0 ? [] : this.#roundsOf(task))]
     const wanted = task.state === 'completed' ? rounds.slice(-1) : rounds
     if (!wanted.includes(parts.length))

@@ -4,7 +4,7 @@ import type { TaskState } from '#contract/task/lifecycle.ts'
 import type { JobRow } from '../../worker/db/jobs.ts'
 import type { TaskRow } from '../../worker/db/tasks.ts'
 
-export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan' | 'superseded'> & { plan: string | null } & {
+export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: string | null } & {
   timeline: string
   starts_failed_total: number
   hurry_at: number | null
@@ -50,7 +50,6 @@ export function created(now: number) {
     ...losses,
     starts_failed: 0,
     starts_failed_total: 0,
-    twin: 0 as const,
     priority: 0,
     not_before: 0,
   }

@@ -3,7 +3,7 @@
 // Not in charge of: media.
 import type { JobError } from '#contract/errors.ts'
 import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
-import { MAIN_TASK, parseTaskId, storedNumber } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
 import { NEW_BUILD, surveyPartsOf, type JobShape } from './scenario.ts'
@@ -225,7 +225,7 @@ export class Transcoder {
   *#encode(run: Run, life: number, shape: JobShape): Process<Made | null> {
     const { id, attempt } = run
     const uploads: Made['uploads'] = []
-    const number = storedNumber(parseTaskId(id).number)
+    const number = parseTaskId(id).number
     const directory = number === MAIN_TASK ? `${attempt}` : `${number}-${attempt}`
     if (shape.kind === 'transcode')
       for (let n = 0; n < shape.files; n++) {

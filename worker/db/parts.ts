@@ -18,11 +18,6 @@ export const isHeldBack = (part: string) =>
            AND NOT EXISTS (SELECT 1 FROM tasks AS earlier WHERE earlier.main = divided.id
              AND earlier.part = divided.survey_parts + ${LAST_CHUNK} AND earlier.state = 'completed'))`
 
-/** Of a part: the other task at it has stored it. */
-export const isSuperseded = (part: string) =>
-  `EXISTS (SELECT 1 FROM tasks AS winner WHERE winner.main = ${part}.main AND winner.part = ${part}.part
-         AND winner.id <> ${part}.id AND winner.state = 'completed')`
-
 /** Of a main task: it has ended. Its parts have no more use, and none may start. */
 const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`
 
@@ -69,18 +64,16 @@ export function listOpenParts(db: D1Database, main: string): Promise<PartRef[]> 
   return all<PartRef>(
     db,
     `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
-       WHERE tasks.main = ?1 AND tasks.state IN ('queued', 'starting', 'running') ORDER BY tasks.part, tasks.twin`,
+       WHERE tasks.main = ?1 AND tasks.state IN ('queued', 'starting', 'running') ORDER BY tasks.part`,
     [main],
   )
 }
 
 /** Parts of which an attempt was started: they may have stored something. */
 export async function listBegunParts(db: D1Database, main: string): Promise<string[]> {
-  const rows = await all<{ id: string }>(
-    db,
-    `SELECT id FROM tasks WHERE main = ?1 AND attempt > 0 ORDER BY part, twin`,
-    [main],
-  )
+  const rows = await all<{ id: string }>(db, `SELECT id FROM tasks WHERE main = ?1 AND attempt > 0 ORDER BY part`, [
+    main,
+  ])
   return rows.map(({ id }) => id)
 }
 
@@ -115,17 +108,14 @@ export async function findLastWork(db: D1Database, main: string, now: number): P
   return row?.at ?? now
 }
 
-const PART_STATES = `SELECT state, attempt FROM (SELECT state, attempt, part, ROW_NUMBER() OVER (
-         PARTITION BY part ORDER BY state = 'completed' DESC, state = 'running' DESC, twin) AS nth
-         FROM tasks WHERE main = ?1)
-       WHERE nth = 1 ORDER BY part`
+const PART_STATES = `SELECT state, attempt FROM tasks WHERE main = ?1 ORDER BY part`
 
 interface PartState {
   state: TaskState
   attempt: number
 }
 
-/** The parts of a divided job in their order: of each the task that stored it, or else the one that is furthest. */
+/** The parts of a divided job in their order. */
 export async function listPartStates(db: D1Database, main: string): Promise<PartState[]> {
   return all(db, PART_STATES, [main])
 }
@@ -151,15 +141,12 @@ export async function findStoredAttempt(db: D1Database, main: string, part: numb
   return row?.attempt ?? null
 }
 
-/** For good, and no other task has stored the part. */
-const hasFailed = (part: string) => `(${part}.state = 'failed' AND NOT ${isSuperseded(part)})`
-
 /** What the states of its parts mean for a divided main task; null = the parts are not done yet. */
 export async function findEventOfParts(db: D1Database, main: string): Promise<TaskEvent | null> {
   const row = await first<{ attempt: number; parts: number; completed: number; failed: number; error: string | null }>(
     db,
-    `SELECT whole.attempt, whole.parts, COUNT(DISTINCT CASE WHEN tasks.state = 'completed' THEN tasks.part END) AS completed,
-         SUM(${hasFailed('tasks')}) AS failed, MAX(CASE WHEN ${hasFailed('tasks')} THEN json_extract(tasks.timeline, '$[#-1].error') END) AS error
+    `SELECT whole.attempt, whole.parts, SUM(tasks.state = 'completed') AS completed, SUM(tasks.state = 'failed') AS failed,
+         MAX(CASE WHEN tasks.state = 'failed' THEN json_extract(tasks.timeline, '$[#-1].error') END) AS error
        FROM tasks AS whole JOIN tasks ON tasks.main = whole.id
        WHERE whole.id = ?1 AND whole.state = 'divided' GROUP BY whole.id`,
     [main],
@@ -178,24 +165,20 @@ export function listSettledMains(db: D1Database, limit: number): Promise<PartRef
     db,
     `SELECT tasks.id, jobs.job_id FROM tasks JOIN jobs ON jobs.id = tasks.job
        WHERE tasks.state IN ('starting', 'running', 'divided', 'committing') AND tasks.state = 'divided'
-         AND (NOT EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.twin = 0
-             AND part.state <> 'completed' AND NOT ${isSuperseded('part')})
-           OR EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND ${hasFailed('part')}))
+         AND (NOT EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.state <> 'completed')
+           OR EXISTS (SELECT 1 FROM tasks AS part WHERE part.main = tasks.id AND part.state = 'failed'))
        LIMIT ?1`,
     [limit],
   )
 }
 
-/**
- * Parts that outlived their main task, or that another task has stored: the request that ended that died before it ended
- * them, or they were given back.
- */
+/** Parts that outlived their main task: the request that ended it died before it ended them, or they were given back. */
 export function listOrphanedParts(db: D1Database, limit: number): Promise<PartRef[]> {
   // By name: completed parts are kept, and an index of all parts would read every one of them.
   const orphans = (index: string, states: string) =>
     `SELECT tasks.id, jobs.job_id FROM tasks INDEXED BY ${index} JOIN jobs ON jobs.id = tasks.job
        JOIN tasks AS whole ON whole.id = tasks.main
-       WHERE ${states} AND tasks.main IS NOT NULL AND (${hasEnded('whole')} OR ${isSuperseded('tasks')})`
+       WHERE ${states} AND tasks.main IS NOT NULL AND ${hasEnded('whole')}`
   return all<PartRef>(
     db,
     `${orphans('tasks_waiting', `tasks.state = 'queued'`)} UNION ALL

@@ -5,7 +5,7 @@ import { MAIN_TASK } from '#contract/taskId.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { jobState, terminal, type TaskLifecycle } from '#contract/task/lifecycle.ts'
 import type { StoredEvent } from '#contract/api/events.ts'
-import { isHeldBack, isSuperseded } from './parts.ts'
+import { isHeldBack } from './parts.ts'
 import { all, first } from './statement.ts'
 
 export interface TaskRow extends TaskLifecycle {
@@ -46,7 +46,7 @@ const appendToTimeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
 const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.excused, tasks.furthest, tasks.evicted, tasks.starts_failed, tasks.slot, tasks.plan IS NOT NULL AS has_plan,
-  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, tasks.survey_parts, tasks.twin, ${isSuperseded('tasks')} AS superseded, jobs.job_id, jobs.webhook`
+  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, tasks.main, tasks.part, tasks.parts, tasks.survey_parts, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
   return first<CountedTaskRow>(
@@ -73,10 +73,7 @@ export interface TaskChange {
   event: StoredEvent | null
 }
 
-/**
- * The guarded UPDATE. Returns the row if it was changed, nothing if another writer was first. Of the two tasks at one part, one
- * is completed.
- */
+/** The guarded UPDATE. Returns the row if it was changed, nothing if another writer was first. */
 export function updateTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
   const { from, next } = change
   return db
@@ -85,7 +82,6 @@ export function updateTask(db: D1Database, task: string, change: TaskChange): D1
          starts_failed = ?13, starts_failed_total = starts_failed_total + (?13 > starts_failed),
          excused = ?14, furthest = ?15, evicted = ?16, parts = ?17, survey_parts = ?18, ${appendToTimeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
-         AND NOT (?2 = 'completed' AND ${isSuperseded('tasks')})
        RETURNING id`,
     )
     .bind(
@@ -123,7 +119,7 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
          AND NOT EXISTS (SELECT 1 FROM slots WHERE k = ?4 AND (task IS NOT NULL OR free_at > ?6))
          AND NOT EXISTS (SELECT 1 FROM slots WHERE task = ?1)
          AND (main IS NULL OR EXISTS (SELECT 1 FROM tasks AS whole WHERE whole.id = tasks.main AND whole.state = 'divided'))
-         AND NOT ${isHeldBack('tasks')} AND NOT ${isSuperseded('tasks')}
+         AND NOT ${isHeldBack('tasks')}
          AND (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
            < COALESCE((SELECT max_running FROM accounts WHERE accounts.account = tasks.account), 1000000)
        RETURNING id`,
@@ -306,8 +302,7 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
   return all<WaitingTask>(
     db,
     `WITH begun AS (
-         SELECT part.main, whole.updated_at AS since,
-           whole.parts - COUNT(DISTINCT CASE WHEN part.state = 'completed' THEN part.part END) AS unfinished,
+         SELECT part.main, whole.updated_at AS since, SUM(part.state <> 'completed') AS unfinished,
            MAX(CASE WHEN part.attempt > 0 THEN part.updated_at ELSE 0 END) AS served
          FROM tasks AS part JOIN tasks AS whole ON whole.id = part.main
          WHERE part.main IN (SELECT main FROM tasks INDEXED BY tasks_waiting WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
@@ -319,7 +314,6 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
            MAX(CASE WHEN tasks.attempt > 0 AND tasks.parts = 0 THEN tasks.updated_at ELSE 0 END, COALESCE(begun.served, 0)) AS served
          FROM tasks LEFT JOIN begun ON begun.main = tasks.main
          WHERE tasks.state = 'queued' AND (tasks.main IS NULL OR begun.main IS NOT NULL) AND NOT ${isHeldBack('tasks')}
-           AND NOT ${isSuperseded('tasks')}
        ), waiting AS (
          SELECT id, account, not_before, since,
            ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY ${ownOrder}) AS place,

@@ -24,7 +24,6 @@ import type { JobProgress } from '../scheduler/jobProgress.ts'
 import { CLEANUP_RETRY_MS, cleanUpParts, cleanUpStep } from './cleanUp.ts'
 import { assignSlots } from '../scheduler/assignSlots.ts'
 import { checkMain } from '../scheduler/partEffects.ts'
-import { startTwin } from '../scheduler/startTwin.ts'
 import { openJobSink } from '../storage/jobStores.ts'
 import type { Sink } from '../storage/objectStore.ts'
 
@@ -32,8 +31,6 @@ import type { Sink } from '../storage/objectStore.ts'
 const QUEUED_CHECK_MS = 2 * 60_000
 /** As often as a part reports. */
 const DIVIDED_READ_MS = 5000
-/** How often a divided job looks for a chunk that is worth a second task. */
-const TWIN_INTERVAL_MS = 10_000
 
 export class JobMonitor extends DurableObject<Env> {
   private readonly lease: Lease
@@ -42,7 +39,6 @@ export class JobMonitor extends DurableObject<Env> {
   private readonly progressSnapshot: ProgressSnapshot
   private readonly commitRunner: CommitRunner
   private readonly partsProgress = new PartsProgress()
-  private twinSoughtAt = 0
   private divided: { row: TaskRow; readAt: number } | null = null
   /** Nothing of the job remains to be removed. */
   private isDeleted = false
@@ -99,34 +95,28 @@ export class JobMonitor extends DurableObject<Env> {
     if (now < (this.currentAttempt.state?.heldUntil ?? 0)) return 'continue'
     const progress = await this.progressSnapshot.update(attempt, post, now)
     const { state } = this.currentAttempt
-    if (state === null || partOf(parseTaskId(state.task).number) === null) this.listeners.sendProgress(progress)
-    else waitUntil(this.tellMain(state.jobId, state.task, post))
+    const part = state === null ? null : partOf(parseTaskId(state.task).number)
+    if (state === null || part === null) this.listeners.sendProgress(progress)
+    else waitUntil(this.tellMain(state.jobId, part, post))
     return 'continue'
   }
 
   /** Best effort: the next report comes within seconds. */
-  private async tellMain(jobId: string, task: string, post: ProgressPost): Promise<void> {
+  private async tellMain(jobId: string, part: number, post: ProgressPost): Promise<void> {
     await jobMonitor(this.env, jobId)
-      .partProgress(task, post)
-      .catch((error: unknown) => log.warn('progress not told', { job: jobId, task, error: String(error) }))
+      .partProgress(part, post)
+      .catch((error: unknown) => log.warn('progress not told', { job: jobId, part, error: String(error) }))
   }
 
-  /**
-   * A task at a part of this job reported its progress.
-   * @param task a number only from a monitor of an earlier version, during a deployment: the task's next report names it
-   */
-  async partProgress(task: string | number, post: ProgressPost): Promise<void> {
-    if (typeof task === 'number') return
+  /** A part of this job reported its progress. */
+  async partProgress(part: number, post: ProgressPost): Promise<void> {
     const now = Date.now()
     const main = await this.readDivided(now)
     if (main === null) return
-    const whole = await this.partsProgress.update(this.env.DB, main, task, post, now)
+    const whole = await this.partsProgress.update(this.env.DB, main, part, post, now)
     // The job may be about to end with the progress as it was (I4).
     if (!this.currentAttempt.isActive || now < (this.currentAttempt.state?.heldUntil ?? 0)) return
     this.listeners.sendProgress(await this.progressSnapshot.update(main.attempt, whole, now))
-    if (now - this.twinSoughtAt < TWIN_INTERVAL_MS) return
-    this.twinSoughtAt = now
-    await startTwin(this.env, main.id, this.partsProgress.shares(now))
   }
 
   /** The task of this monitor while it is divided. Read at intervals: hundreds of parts report each few seconds. */
@@ -250,7 +240,7 @@ export class JobMonitor extends DurableObject<Env> {
     const task = this.currentAttempt.state ? await findTask(this.env.DB, this.currentAttempt.state.task) : null
     const main = task?.main == null ? task : await findTask(this.env.DB, task.main)
     // What a part stored belongs to its job: it stays until the job has ended.
-    if (main !== task && main !== null && !terminal[main.state]) return this.awaitMain(task)
+    if (main !== task && main !== null && !terminal[main.state]) return this.scheduleAlarm(Date.now() + QUEUED_CHECK_MS)
     this.currentAttempt.finalReply = task?.state === 'cancelled' ? 'cancel' : 'stop'
     if (!this.currentAttempt.state || this.isDeleted) return this.deleteState()
     const state: MonitorState = {
@@ -273,16 +263,6 @@ export class JobMonitor extends DurableObject<Env> {
     if (!remaining) return this.deleteState()
     await this.currentAttempt.save({ ...state, over: remaining.over })
     await this.ctx.storage.setAlarm(remaining.at)
-  }
-
-  private async awaitMain(part: TaskRow | null): Promise<void> {
-    const { state } = this.currentAttempt
-    // Another task stored the part, or failed it with its job: this one writes nothing more either.
-    if (state !== null && part !== null && terminal[part.state]) {
-      if (part.state === 'cancelled') this.currentAttempt.finalReply = 'cancel'
-      await this.currentAttempt.save({ ...state, delivered: true })
-    }
-    return this.scheduleAlarm(Date.now() + QUEUED_CHECK_MS)
   }
 
   private async deleteState(): Promise<void> {

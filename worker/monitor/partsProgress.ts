@@ -1,6 +1,5 @@
 // In charge of: the progress of a divided job, from the reports of its parts.
 // Not in charge of: that it never decreases (progressSnapshot.ts), the reports of one attempt (jobMonitor.ts).
-import { parseTaskId, partOf } from '#contract/taskId.ts'
 import { PARTS_SHARE, type ProgressPost } from '#contract/task/protocol.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
 import { readParts } from '../db/parts.ts'
@@ -26,14 +25,13 @@ interface Known {
 }
 
 export class PartsProgress {
-  /** By task: of a part and its twin, the one that is further counts. */
-  readonly #reports = new Map<string, Report>()
+  /** By part. */
+  readonly #reports = new Map<number, Report>()
   #known: Known | null = null
 
   /** Takes the report of one part, and returns that of the whole job. */
-  async update(db: D1Database, main: TaskRow, task: string, post: ProgressPost, now: number): Promise<ProgressPost> {
-    this.#reports.set(task, { ...post, at: now })
-    const furthest = this.#furthest()
+  async update(db: D1Database, main: TaskRow, part: number, post: ProgressPost, now: number): Promise<ProgressPost> {
+    this.#reports.set(part, { ...post, at: now })
     // Two reports at once may both read: they find the same.
     const known = this.#known ?? (await readKnown(db, main.id))
     this.#known = known
@@ -41,11 +39,11 @@ export class PartsProgress {
     const first = isSurvey ? 0 : main.survey_parts
     const weights = partWeights(isSurvey ? null : known.begins, main.parts - first)
     const weighted = (index: number, share: number) => share * (weights[index - first] ?? 0)
-    const counted = [...furthest].filter(([index]) => index >= first)
+    const counted = [...this.#reports].filter(([index]) => index >= first)
     const reports = counted.map(([, report]) => report)
     const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-    const silent = [...known.completed].filter((index) => index >= first && !furthest.has(index))
+    const silent = [...known.completed].filter((index) => index >= first && !this.#reports.has(index))
     // Of the parts that are there now.
     const work = [
       ...counted.map(([index, { transcoded: share }]) => weighted(index, share)),
@@ -68,22 +66,6 @@ export class PartsProgress {
       transfer_seconds: Math.max(0, ...reports.map((each) => each.transfer_seconds)),
       eta_seconds: share < FIRST_SHARE ? null : Math.max(0, (seconds * (1 - share)) / share),
     }
-  }
-
-  /** What each task that reports has encoded, 0…1. */
-  shares(now: number): ReadonlyMap<string, number> {
-    const heard = [...this.#reports].filter(([, { at }]) => now - at < SILENT_MS)
-    return new Map(heard.map(([task, { transcoded }]) => [task, transcoded]))
-  }
-
-  /** By part. */
-  #furthest(): ReadonlyMap<number, Report> {
-    const furthest = new Map<number, Report>()
-    for (const [task, report] of this.#reports) {
-      const part = partOf(parseTaskId(task).number)
-      if (part !== null && (furthest.get(part)?.transcoded ?? -1) < report.transcoded) furthest.set(part, report)
-    }
-    return furthest
   }
 }
 

@@ -9,7 +9,7 @@ import { transitionTask, type TransitionResult, type TransitionOptions } from '.
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 import { assignSlots } from './assignSlots.ts'
-import { checkMain, endOpenParts, endTwin } from './partEffects.ts'
+import { checkMain, endOpenParts } from './partEffects.ts'
 import { noticesOf } from './webhookOwner.ts'
 
 /** What a transition needs of the job's monitor. When the monitor is the caller, it passes itself. */
@@ -66,7 +66,6 @@ export async function applyEvent(
   if (result.effects.includes('cancel_parts')) await logFailure(endOpenParts(env, task.id, applyEvent))
   if (result.effects.includes('check_main') && result.task.main !== null)
     await logFailure(checkMain(env, { id: result.task.main, jobId: task.jobId }, applyEvent))
-  if (result.effects.includes('end_twin')) await logFailure(endTwin(env, task.id, applyEvent))
   if (result.effects.includes('clean_up') && result.next.attempt > 0) await logFailure(monitor.cleanUp())
   if (result.task.webhook !== 0 && result.task.main === null && terminal[result.next.state]) {
     await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))

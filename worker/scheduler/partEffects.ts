@@ -2,7 +2,6 @@
 // and end with it. Repeated by the monitor of the main task and by the reconciler.
 // Not in charge of: which change is right (contract/task/lifecycle.ts).
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
-import { listOpenTwins } from '../db/twins.ts'
 import { findEventOfParts, listOpenParts, type PartRef } from '../db/parts.ts'
 
 /** `applyEvent`, which also has these effects. */
@@ -20,11 +19,6 @@ export async function checkMain(env: Env, main: { id: string; jobId: string }, a
 /** Of a main task that has ended. */
 export async function endOpenParts(env: Env, main: string, apply: Apply): Promise<void> {
   await endParts(env, await listOpenParts(env.DB, main), apply)
-}
-
-/** Of a part that is stored: the other task at it. */
-export async function endTwin(env: Env, task: string, apply: Apply): Promise<void> {
-  await endParts(env, await listOpenTwins(env.DB, task), apply)
 }
 
 export async function endParts(env: Env, parts: readonly PartRef[], apply: Apply): Promise<void> {

@@ -9,7 +9,7 @@ import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { allowedOutputsOf, type AllowedOutputs, type UploadMethod } from '#contract/task/allowedOutputs.ts'
 import { MAX_TASK_BODY_BYTES, type FinishPost } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
-import { parseTaskId, storedNumber } from '#contract/taskId.ts'
+import { parseTaskId } from '#contract/taskId.ts'
 import { attemptDirectories } from '../storage/outputDirectories.ts'
 import { decodePathSegments } from '../util/pathSegments.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
@@ -44,7 +44,7 @@ export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestinat
       allowed: allowedOutputsOf(
         job.config,
         sourceBaseName(job),
-        attemptDirectory(jobId, attempt, storedNumber(parseTaskId(task).number)),
+        attemptDirectory(jobId, attempt, parseTaskId(task).number),
       ),
     }
   })

@@ -13,7 +13,7 @@ import { jobInputs, type Credentials } from '#contract/job/jobConfig.ts'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { redactLog } from './redactLog.ts'
 import { sourcePostSchema } from '#contract/task/protocol.ts'
-import { parseTaskId, storedNumber } from '#contract/taskId.ts'
+import { parseTaskId } from '#contract/taskId.ts'
 import { logKey, logPrefix, posterKey } from '../storage/objectKeys.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
@@ -71,7 +71,7 @@ export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
   const [job, task] = await Promise.all([findJobByJobId(c.env.DB, jobId), findTask(c.env.DB, id)])
   if (!job || !task || !acceptsReports(job) || attempt > task.attempt || job.sealed === null) throw staleAttempt()
   const clean = redactLog(log, await secretsToRedact(c.env, job))
-  const number = storedNumber(parseTaskId(id).number)
+  const number = parseTaskId(id).number
   const key = logKey(jobId, number, attempt)
   await c.env.BUCKET.put(key, JSON.stringify({ attempt, ...clean }), {
     httpMetadata: { contentType: 'application/json' },

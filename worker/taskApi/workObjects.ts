@@ -5,7 +5,7 @@
 import type { Context } from 'hono'
 import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
 import { workObjectName } from '#contract/task/protocol.ts'
-import { MAIN_TASK, parseTaskId, storedNumber } from '#contract/taskId.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { findTask } from '../db/tasks.ts'
 import { notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
@@ -26,7 +26,7 @@ export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   const length = requireContentLength(c)
   const name = requestedName(c)
-  const number = storedNumber(parseTaskId(id).number)
+  const number = parseTaskId(id).number
   if (!name.startsWith(`${number}-${attempt}/`)) throw new RequestError('forbidden', `${name} is not of this attempt.`)
   if ((await taskMonitor(c.env, id).attemptState(attempt)) !== 'current') throw staleAttempt()
   if (number === MAIN_TASK) await requireUndivided(c.env.DB, id)

@@ -48,9 +48,7 @@ export function transitionUsage(
   const isDryRun = task.kind === 'plan'
   const ranUntilNow = task.state === 'running' && next.state !== 'running' && next.state !== 'committing'
   if (ranUntilNow || task.state === 'committing') {
-    // Nor did an attempt make anything of the job if another one was first, or went on after this one had failed.
-    const isSpare = task.superseded === 1 || (event.type === 'attempt_failed' && next.state !== 'failed')
-    const isLost = next.lost > task.lost || next.evicted > task.evicted || isSpare
+    const isLost = next.lost > task.lost || next.evicted > task.evicted
     const usageClass = isDryRun ? DRY_RUNS : isLost ? LOST_ATTEMPTS : ''
     add('cpu_hours', usageClass, (cpuSeconds ?? 0) * 1000)
     add('gb_in', usageClass, bytesRead)

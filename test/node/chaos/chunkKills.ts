@@ -185,7 +185,7 @@ export class ChunkKillBench {
       if (!/\bd1\b.*\.sqlite$/.test(name) || name.includes('metadata')) continue
       const db = new DatabaseSync(join(this.#service.stateDir, name), { readOnly: true })
       try {
-        const sql = `SELECT SUM(attempt - starts_failed_total - 1) AS n FROM tasks WHERE id LIKE ? AND kind = 'part' AND twin = 0`
+        const sql = `SELECT SUM(attempt - starts_failed_total - 1) AS n FROM tasks WHERE id LIKE ? AND kind = 'part'`
         return Number(db.prepare(sql).get(`${jobId}-%`)?.['n'])
       } finally {
         db.close()

@@ -30,7 +30,6 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   '0020_other_builds': 'af21063ac7ca',
   '0021_survey_parts': '29da76515201',
   '0022_deadlines': '492a6dcef046',
-  '0023_twins': 'e0a8c0ef77c9',
 }
 
 const directory = join(ROOT, 'migrations')

@@ -93,8 +93,8 @@ export const BUGS_OF_ATTEMPTS: readonly Planted[] = [
   {
     name: 'a permanent error is tried again',
     file: lifecycle,
-    find: `: fail(lifecycle, event.error)`,
-    replaceWith: `: acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null)`,
+    find: `return fail(lifecycle, event.error)`,
+    replaceWith: `return acceptTransition(lifecycle, { state: 'queued' }, ['release_slot', 'schedule'], null)`,
     seeds: 500,
     finds: /I13/,
   },

@@ -19,5 +19,4 @@ export interface Planted {
 export const lifecycle = 'contract/task/lifecycle.ts'
 export const tasks = 'worker/db/tasks.ts'
 export const parts = 'worker/db/parts.ts'
-export const twins = 'worker/db/twins.ts'
 export const monitor = 'worker/monitor/jobMonitor.ts'

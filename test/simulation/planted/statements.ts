@@ -7,9 +7,9 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     name: 'SQL: the guard does not name the fence',
     file: tasks,
     find: `WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
-         AND NOT`,
+       RETURNING`,
     replaceWith: `WHERE id = ?1 AND ?9 = ?9 AND ?10 = ?10 AND ?11 = ?11
-         AND NOT`,
+       RETURNING`,
     seeds: 1000,
     finds: /model and SQL differ/,
     sql: true,

@@ -5,7 +5,7 @@ import { env, exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
-import { parseTaskId, partOf, storedNumber } from '#contract/taskId.ts'
+import { parseTaskId, partOf } from '#contract/taskId.ts'
 import { taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
 import { STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 import { BASE_URL } from './apiClient.ts'
@@ -106,7 +106,7 @@ export class FakeAttempt {
 
   /** The directory below which this attempt stores. */
   get attemptDirectory(): string {
-    return attemptDirectory(this.job, this.run.attempt, storedNumber(parseTaskId(this.run.task_id).number))
+    return attemptDirectory(this.job, this.run.attempt, parseTaskId(this.run.task_id).number)
   }
 
   /** The position of its part; null = it works on the main task. */

@@ -100,7 +100,7 @@ test('a divided job: parts get the plan and each other’s records, and the last
   const row = await findTask(env.DB, main.run.task_id)
   const half = { ...noProgress, transcoded: 0.5 }
   // Its memory was lost after the first part was delivered.
-  const whole = await new PartsProgress().update(env.DB, row!, chunk.run.task_id, half, Date.now())
+  const whole = await new PartsProgress().update(env.DB, row!, chunk.part!, half, Date.now())
   expect(whole.transcoded).toBeCloseTo((PARTS_SHARE * (1 + 0.5)) / PARTS)
   const rest = await startNextAttempt()
   expect(rest.part).toBe(1)
@@ -186,16 +186,6 @@ test('progress of parts is the progress of the job, and never decreases', async 
   expect(await percent()).toBe(50)
 })
 
-test('a report of a monitor of the version before, during a deployment, does not stop the progress of the job', async () => {
-  const { id, main, parts } = await startDivided()
-  const report = { ...noProgress, transcoded: 0.5 }
-  await jobMonitor(env, main.job)
-    .partProgress(2, report)
-    .catch(() => undefined)
-  await jobMonitor(env, main.job).partProgress(parts[0].run.task_id, report)
-  await expect.poll(async () => Number((await readStatus(id)).tcode_progress)).toBeGreaterThan(10)
-})
-
 test('longer chunks count for more', async () => {
   const { main, parts } = await startDivided()
   const row = await findTask(env.DB, main.run.task_id)
@@ -204,7 +194,7 @@ test('longer chunks count for more', async () => {
   await env.DB.prepare('UPDATE tasks SET plan = ?2, parts = 4 WHERE id = ?1').bind(main.run.task_id, plan).run()
   const progress = new PartsProgress()
   const update = (attempt: FakeAttempt, transcoded: number) =>
-    progress.update(env.DB, { ...row!, parts: 4 }, attempt.run.task_id, { ...noProgress, transcoded }, Date.now())
+    progress.update(env.DB, { ...row!, parts: 4 }, attempt.part!, { ...noProgress, transcoded }, Date.now())
   const [last, first] = parts
   const mean = 10 / 3
   expect((await update(last, 1)).transcoded).toBeCloseTo((PARTS_SHARE * 2) / mean / 4)

@@ -72,7 +72,7 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   const row = await findTask(env.DB, main.run.task_id)
   const half = { ...noProgress, transcoded: 0.5 }
   // The survey is a sixteenth of the work, and half a chunk of three parts the sixth of the rest.
-  const whole = await new PartsProgress().update(env.DB, row!, chunks[1]!.run.task_id, half, Date.now())
+  const whole = await new PartsProgress().update(env.DB, row!, chunks[1]!.part!, half, Date.now())
   expect(whole.transcoded).toBeCloseTo(PARTS_SHARE * (1 / 16 + (15 / 16) * (0.5 / PARTS)))
   expect((await readStatus(id)).chunks).toEqual({ total: PARTS, completed: 0, running: 2, map: 'rr.' })
   await Promise.all(chunks.map((chunk) => chunk.deliver()))

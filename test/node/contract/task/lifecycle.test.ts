@@ -32,8 +32,6 @@ const life = (state: TaskState, change: Partial<TaskLifecycle> = {}): TaskLifecy
   furthest: 0,
   evicted: 0,
   starts_failed: 0,
-  twin: 0,
-  superseded: 0,
   ...change,
 })
 const permanent = { code: 'source_not_media', message: 'not a media file' } as const
@@ -119,7 +117,7 @@ describe('a divided job', () => {
     })
     expect(transition(part('running'), { type: 'delivered', attempt: 3 })).toMatchObject({
       next: { state: 'completed' },
-      effects: ['release_slot', 'check_main', 'end_twin', 'schedule'],
+      effects: ['release_slot', 'check_main', 'schedule'],
     })
     expect(transition(part('running'), { type: 'attempt_failed', attempt: 3, error: permanent })).toMatchObject({
       next: { state: 'failed' },
@@ -129,40 +127,6 @@ describe('a divided job', () => {
     expect(
       transition(part('running', { lost: MAX_LOST_ATTEMPTS - 1 }), { type: 'lost', attempt: 3, ranMs: 0, share: 0 }),
     ).toMatchObject({ next: { state: 'failed' }, effects: ['release_slot', 'check_main', 'schedule'] })
-  })
-
-  test('a twin has one attempt: however that ends, its job goes on; a part that is stored does not begin again', () => {
-    const ends: TaskEvent[] = [
-      { type: 'lost', attempt: 3, ranMs: 0, share: 0 },
-      { type: 'evicted', attempt: 3 },
-      { type: 'attempt_failed', attempt: 3, error: permanent },
-      { type: 'attempt_failed', attempt: 3, error: passing },
-    ]
-    for (const spare of [{ twin: 1 }, { superseded: 1 }] as const) {
-      for (const event of ends)
-        expect(transition(part('running', { ...spare, lost: MAX_LOST_ATTEMPTS - 1 }), event), event.type).toMatchObject(
-          {
-            next: { state: 'cancelled' },
-            effects: ['release_slot', 'clean_up', 'schedule'],
-            error: null,
-          },
-        )
-      const failed = { type: 'start_failed', attempt: 3, reason: 'no_answer' } as const
-      expect(transition(part('starting', spare), failed)).toMatchObject({
-        next: { state: 'cancelled', starts_failed: 1 },
-        effects: ['cool_down_slot', 'clean_up', 'schedule'],
-      })
-    }
-    expect(transition(part('running', { twin: 1 }), { type: 'delivered', attempt: 3 })).toMatchObject({ ok: true })
-    const late = { superseded: 1 } as const
-    expect(transition(part('running', late), { type: 'delivered', attempt: 3 })).toEqual({
-      ok: false,
-      refusal: 'stale',
-    })
-    expect(transition(part('queued', late), { type: 'claim' })).toEqual({ ok: false, refusal: 'impossible' })
-    expect(transition(part('running', late), { type: 'cancel' })).toMatchObject({
-      effects: ['release_slot', 'stop_transcoder', 'clean_up', 'schedule'],
-    })
   })
 
   test('a part ends by its delivery only, and divides nothing', () => {
