@@ -70,11 +70,6 @@ async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promi
  */
 const ALLOWED_SKIPS: readonly { file: string; reason: string }[] = [
   {
-    file: 'test/node/service/recovery/upgrade.long.test.ts',
-    reason:
-      'it starts older versions, so it needs their commits (not a shallow clone) and a registry with their packages',
-  },
-  {
     file: 'test/node/deploy/image.test.ts',
     reason:
       'it builds an image, so it needs an engine that reaches the internet from inside a build: CONTAINERS=docker',

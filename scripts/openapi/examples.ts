@@ -323,7 +323,7 @@ export const diagnosis: Diagnosis = {
       milliseconds: 0,
     },
   ],
-  migrations: { expected: ['0001_initial.sql'], applied: ['0001_initial.sql'] },
+  migrations: { expected: ['0001_init.sql'], applied: ['0001_init.sql'] },
   vault: { key_ids: ['k1'] },
   egress: { policy: 'platform', allow_private_hosts: [] },
   settings: {

@@ -1,5 +1,5 @@
 // In charge of: the SQL of upload tokens, one statement per function. Triggers count the uploads of each token
-// (migrations/0012).
+// (migrations/0001_init.sql).
 // Not in charge of: whether another upload may begin (uploads.ts).
 import { first, run } from './statement.ts'
 

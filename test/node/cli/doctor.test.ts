@@ -138,13 +138,13 @@ describe('wrangler.toml', () => {
     const wrangler = tempDir.file('node_modules/.bin/wrangler')
     await writeFile(
       wrangler,
-      `#!/bin/sh\ncase "$1" in\nsecret) echo '[{"name":"ADMIN_KEY","type":"secret_text"},{"name":"VAULT_KEYS","type":"secret_text"}]';;\nd1) echo 'Migrations to be applied:'; echo '│ 0010_marks.sql │';;\nesac\n`,
+      `#!/bin/sh\ncase "$1" in\nsecret) echo '[{"name":"ADMIN_KEY","type":"secret_text"},{"name":"VAULT_KEYS","type":"secret_text"}]';;\nd1) echo 'Migrations to be applied:'; echo '│ 0001_init.sql │';;\nesac\n`,
     )
     await chmod(wrangler, 0o755)
     const checks: Check[] = JSON.parse((await doctor(['--json'])).stdout).sections.Configuration
     expect(wrong(checks)).toEqual([
       expect.objectContaining({ name: 'deployed_secrets', remedy: 'npm run cloudflare -- secret put SERVICE_SECRET' }),
-      expect.objectContaining({ name: 'deployed_migrations', message: expect.stringContaining('0010_marks.sql') }),
+      expect.objectContaining({ name: 'deployed_migrations', message: expect.stringContaining('0001_init.sql') }),
     ])
     await writeFile(wrangler, '#!/bin/sh\necho "You must be logged in" >&2\nexit 1\n')
     const without: Check[] = JSON.parse((await doctor(['--json'])).stdout).sections.Configuration

@@ -39,11 +39,6 @@ function rows(text: string): string[][] {
   )
 }
 
-it('docs/upgrading.md says of each migration what it adds', async () => {
-  const files = (await readdir(join(ROOT, 'migrations'))).map((name) => `\`${name.replace(/\.sql$/, '')}\``)
-  expect(rows(section(await read('docs/upgrading.md'), 'Migrations')).map(([name]) => name)).toEqual(files.toSorted())
-})
-
 describe('docs/recipes.md', () => {
   const blocks = recipes!
     .split('\n## ')
