@@ -319,8 +319,6 @@ export const taskPlanSchema = z.object({
         ),
         rateFactors: z.optional(z.array(z.nullable(z.number().check(z.gte(0), z.lte(51)))).check(z.maxLength(64))),
         subtitles: z.optional(storedObject),
-        beginning: z.optional(storedObject),
-        continuation: z.optional(storedObject),
       }),
     ),
   ),

@@ -1,6 +1,5 @@
 // What can happen to a working container: it is killed, frozen, runs out of memory, or is stopped. The job succeeds in
 // every case.
-import { appendFile, stat, truncate } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { docker } from '../../scripts/image/docker.ts'
 import { makeClip } from '../support/media/media.ts'
@@ -110,8 +109,6 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
   it('that makes a chunk of a divided job is killed: the job is completed from the chunks of several containers', async () => {
     const source = fixture.tempDir.file('long.mp4')
     await makeClip(source, { seconds: 41, flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'] })
-    // Of a source of this size, parts take the beginning and the index from what the first attempt leaves.
-    await padTo(source, 65 * 1024 * 1024)
     const input = await fixture.service.upload(source)
     const id = await fixture.service.create(
       jobRequest(input, 'file-upload', {
@@ -138,24 +135,9 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     expect(chunks).toEqual({ total: 6, completed: 6, running: 0, map: 'cccccc' })
     // The main task divides in its first attempt and publishes in its second one; the container that was lost made a part.
     expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual({ made: 2, lost: [] })
-    for (let part = 0; part < 6; part += 1) {
-      const response = await fixture.service.call(`/api/v0/job/${id}/log?part=${part}`)
-      expect(response.status).toBe(200)
-      expect(await response.text()).not.toContain('it is read there again')
-    }
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 })
-
-/** With a box that players skip (ISO/IEC 14496-12, 8.1.2). */
-async function padTo(path: string, bytes: number): Promise<void> {
-  const { size } = await stat(path)
-  const head = Buffer.alloc(8)
-  head.writeUInt32BE(bytes - size)
-  head.write('free', 4)
-  await appendFile(path, head)
-  await truncate(path, bytes)
-}
 
 /**
  * The kernel kills the transcoder itself, not the first process of the container and not the process that uses up the

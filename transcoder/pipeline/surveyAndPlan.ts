@@ -32,7 +32,6 @@ import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import type { SourceCues } from '../plan/streams/cuePlan.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
-import { withBeginning } from './division/sourceBeginning.ts'
 import { writeCaptionCarriers } from './captionTracks.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
@@ -117,9 +116,7 @@ async function divided(
   if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
   const source = await open.attempt.loopback.version()
   const withSource = { ...planned, division: { ...planned.division, source } }
-  // Before samples of the bitrate are read in the middle of the source.
-  const begun = await withBeginning(open, withSource)
-  return { plan: 'parts' in round ? begun : await withSurveyOrRates(open, begun, used, round), deadline }
+  return { plan: 'parts' in round ? withSource : await withSurveyOrRates(open, withSource, used, round), deadline }
 }
 
 /** A job that did not ask for chunks says nothing, unless one attempt may not be enough for it: `risk`. */

@@ -11,7 +11,6 @@ import type { SkippedBytes } from './skippedBytes.ts'
 import type { ProgramMap } from '../formats/mpegts/programTables.ts'
 import { StableMap, type EndedStream } from '../formats/mpegts/stableMap.ts'
 import type { ByteRange } from './rangeResponse.ts'
-import type { SourceRun } from './readCache.ts'
 import { SourceReader, type FetchRange, type SourceReaderOptions } from './sourceReader.ts'
 
 export interface SourceIntegrity {
@@ -120,16 +119,6 @@ export class LoopbackServer {
     this.#reader = this.#createReader(input, options)
     this.#map = new StableMap()
     this.#position = 0
-  }
-
-  /** What was cached so far: see ReadCache.runs. */
-  kept(): Promise<SourceRun[]> {
-    return this.#isCopied ? Promise.resolve([]) : this.#reader.kept()
-  }
-
-  /** See SourceReader.keep. Before a reader begins, and before the source is replaced. */
-  keep(runs: readonly SourceRun[]): Promise<void> {
-    return this.#reader.keep(runs)
   }
 
   /** Bytes read from now on are not cached: no later reader needs them. */

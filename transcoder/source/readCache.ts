@@ -8,12 +8,6 @@ import { open, rm, type FileHandle } from 'node:fs/promises'
 const MAX_BYTES = 24 * 1024 * 1024
 const READ_BYTES = 64 * 1024
 
-/** Some bytes of the source in one piece. */
-export interface SourceRun {
-  first: number
-  bytes: Uint8Array
-}
-
 export class ReadCache {
   readonly #path: string
   /** Ascending; they neither overlap nor touch. `end` is exclusive. */
@@ -31,17 +25,6 @@ export class ReadCache {
   cachedUntil(at: number): number {
     const range = this.#ranges.find(({ start, end }) => start <= at && at < end)
     return range?.end ?? at
-  }
-
-  /** All that is cached, ascending. */
-  async runs(): Promise<SourceRun[]> {
-    const runs: SourceRun[] = []
-    for (const { start, end } of this.#ranges) {
-      const pieces: Uint8Array[] = []
-      for await (const piece of this.read(start, end)) pieces.push(piece)
-      runs.push({ first: start, bytes: Buffer.concat(pieces) })
-    }
-    return runs
   }
 
   /** Resolves once the bytes are on the disk. Never rejects: if the disk is full, nothing more is cached. */

@@ -24,7 +24,7 @@ import { BlockBuffer } from './blockBuffer.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
 import { MinimumRate, type MinimumRateOptions } from './minimumRate.ts'
-import { ReadCache, type SourceRun } from './readCache.ts'
+import { ReadCache } from './readCache.ts'
 
 export type FetchRange = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
 
@@ -213,21 +213,6 @@ export class SourceReader {
     if (facts.ranges && range !== null)
       yield* this.#readRanges(facts, range, signal, { skipped: this.#skipping, firstBytes: this.#firstBytes })
     else yield* this.#readWhole(facts, signal)
-  }
-
-  /** See ReadCache.runs. */
-  async kept(): Promise<SourceRun[]> {
-    return (await this.#cache?.runs()) ?? []
-  }
-
-  /** Bytes of this version of the source that another attempt read: they are not requested. */
-  async keep(runs: readonly SourceRun[]): Promise<void> {
-    for (const { first, bytes } of runs) await this.#cache?.store(first, bytes)
-    // It would wait for a reader until the attempt ends.
-    if (this.#cache !== null && this.#cache.cachedUntil(0) > 0)
-      await this.#takeFirstResponse()
-        ?.body.cancel()
-        .catch(() => undefined)
   }
 
   /** Bytes read from now on are not cached: no later reader needs them. */

@@ -33,7 +33,7 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   const { id, main, parts } = await startSurvey()
   expect(await (await main.divide(SURVEYS, { survey: true })).json()).toEqual({ state: 'divided' })
   expect(await readStatus(id)).toMatchObject({ state: 'running', phase: 'analyzing', chunks: null })
-  expect((await main.taskApi('PUT', '/work/0-1/beginning.0', new Uint8Array([1]))).status).toBe(409)
+  expect((await main.taskApi('PUT', '/work/0-1/subtitles.0', new Uint8Array([1]))).status).toBe(409)
   const [first, second] = parts
   await first.heartbeat({ transcoded: 0.5, phase: 'analyzing' })
   await expect.poll(async () => (await readStatus(id)).tcode_progress).toBe('1')

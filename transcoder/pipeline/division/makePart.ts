@@ -36,7 +36,6 @@ import { drawnInChunk } from './drawnSubtitles.ts'
 import { cuesOfRest } from './surveyedCues.ts'
 import { makeSurveyPart } from './surveyPart.ts'
 import { lastVideo, requireUsableVideo } from './lastVideo.ts'
-import { useBeginning } from './sourceBeginning.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
 /** The source is not analysed again: the plan says everything. */
@@ -55,7 +54,6 @@ export async function makePart(
   // Until it is known what the part reads: ffprobe wants the beginning.
   attempt.loopback.expect(new ExpectedBytes([]))
   requirePlannedSource(whole, await attempt.loopback.version())
-  await useBeginning(attempt, whole, part)
   const open = await openTask(attempt, task, surroundings)
   await surroundings.headStart.end()
   if (part === undefined) return makeSurveyPart(open, whole, index)

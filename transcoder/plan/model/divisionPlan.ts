@@ -21,10 +21,6 @@ export interface DivisionPlan {
   rateFactors?: (number | null)[] | undefined
   /** The drawn subtitles of the source, which chunks do not read there. Missing = none are drawn. */
   subtitles?: StoredObject | undefined
-  /** The beginning and the index of the source, which parts do not read there. Missing = they do. */
-  beginning?: StoredObject | undefined
-  /** More of the source behind `beginning`, which the first chunk does not read there. Missing = it does. */
-  continuation?: StoredObject | undefined
 }
 
 /** An object that the dividing attempt stored (transcoder/division/workObjects.ts). */

@@ -1,8 +1,5 @@
 // In charge of: what a reader of the source requests where its index says which bytes will be read, or which nobody decodes.
 // Not in charge of: which these are (pipeline/sourceBytes.long.test.ts).
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { ExpectedBytes } from '../../../../transcoder/source/expectedBytes.ts'
 import { SkippedBytes } from '../../../../transcoder/source/skippedBytes.ts'
@@ -29,7 +26,7 @@ afterEach(() => {
 const KIB = 1024
 const source = pseudoRandomBytes(4096 * KIB)
 
-function open(cacheFile?: string): { reader: SourceReader; requested: [number, number][] } {
+function open(): { reader: SourceReader; requested: [number, number][] } {
   const requested: [number, number][] = []
   const fetch: FetchRange = (range) => {
     const { first, last } = range!
@@ -44,7 +41,6 @@ function open(cacheFile?: string): { reader: SourceReader; requested: [number, n
   return {
     reader: new SourceReader(fetch, new AbortController().signal, fail, {
       firstReadBytes: 256 * KIB,
-      ...(cacheFile === undefined ? {} : { cacheFile }),
     }),
     requested,
   }
@@ -105,21 +101,6 @@ test('as long as output grows, a reader behind what is expected gets little', as
   ])
   // Four times for as long as growing output may hold it up; then until the output stands still; then five more waits.
   expect(pauses).toEqual(Array.from({ length: 4 * 4 + 3 + 5 }, () => 1000))
-})
-
-test('that is also so where what is expected was kept by another attempt', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'splicepoint-kept-'))
-  const { reader } = open(join(directory, 'seen'))
-  try {
-    await reader.open()
-    await reader.keep([{ first: 0, bytes: source.subarray(0, 1000 * KIB) }])
-    reader.expect(new ExpectedBytes([range(512, 900)]))
-    expect((await read(reader, 600, 420)).equals(wanted(600, 420))).toBe(true)
-    expect(pauses).toEqual([1000])
-  } finally {
-    await reader.close()
-    await rm(directory, { recursive: true })
-  }
 })
 
 /** All but pieces of 10 KiB, every 200 KiB from 1000 KiB on. */
