@@ -333,7 +333,7 @@ export const commandTable = {
   doctor: {
     usage: '[URL]',
     positionalCount: [0, 1],
-    description: 'check a deployment and say how to fix problems',
+    description: 'check a running service and say how to fix problems',
     options: {
       'admin-key': {
         type: 'string',
@@ -341,12 +341,7 @@ export const commandTable = {
         description:
           'admin key for the diagnosis of the service; default: SPLICEPOINT_ADMIN_KEY, which other users of the machine cannot see',
       },
-      config: {
-        type: 'string',
-        value: 'FILE',
-        description: 'wrangler.toml to check; default without a URL: the one in this directory',
-      },
-      'no-jobs': { type: 'boolean', description: 'run no test jobs' },
+      'no-jobs': { type: 'boolean', description: 'run no test job' },
       input: {
         type: 'string',
         value: 'ADDRESS',
@@ -359,7 +354,6 @@ export const commandTable = {
         description: 'a store that one more test job writes to, with the keys in AWS_ACCESS_KEY_ID, …; can be repeated',
       },
       timeout: { type: 'string', value: 'SECONDS', description: 'time limit of one test job; default 300' },
-      idle: { type: 'boolean', description: 'wait 90 more seconds to check that idle containers end' },
     },
   },
   completion: {

@@ -4,8 +4,6 @@ import * as outcome from '#contract/api/checkOutcome.ts'
 import type { Check } from '#contract/api/diagnosis.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
 
-export type CheckList = Check[]
-
 export const ok = (name: string, message: string, milliseconds?: number): Check =>
   outcome.checkOf(name, outcome.ok(message), milliseconds)
 export const skipped = (name: string, message: string): Check => outcome.checkOf(name, outcome.skipped(message))

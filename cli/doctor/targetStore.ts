@@ -1,6 +1,6 @@
 // In charge of: a store that the deployment should write to: its address as a person gives it, its keys from the
 // environment, verifying what a job wrote there, and removing it.
-// Not in charge of: the job (testJobChecks.ts). Google and Oracle are tested through their S3-compatible addresses.
+// Not in charge of: the job (testJobs.ts). Google and Oracle are tested through their S3-compatible addresses.
 import { createHash } from 'node:crypto'
 import { AwsClient } from 'aws4fetch'
 import type { PublicOutput } from '#contract/api/status.ts'

@@ -1,6 +1,6 @@
 // In charge of: generating a short video without ffmpeg: PNG frames and PCM audio in an AVI file, which every ffmpeg
 // reads.
-// Not in charge of: the jobs that use it (testJobChecks.ts).
+// Not in charge of: the jobs that use it (testJobs.ts).
 import { deflateSync } from 'node:zlib'
 
 export interface ClipOptions {

@@ -1,5 +1,5 @@
 // In charge of: the outcomes of a check, for the diagnosis of the service and for `splicepoint doctor`.
-// Not in charge of: its name and duration, and what an exception means (worker/diagnosis/runCheck.ts, cli/doctor/).
+// Not in charge of: its name and duration, and what an exception means (worker/diagnosis/runCheck.ts, cli/doctor/checkResult.ts).
 import type { Check } from './diagnosis.ts'
 
 export type CheckOutcome = Pick<Check, 'verdict' | 'message'> & { remedy?: string }

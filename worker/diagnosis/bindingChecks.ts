@@ -1,11 +1,9 @@
-// In charge of: checking that D1, R2, the queue and the Durable Objects accept, return and delete data. No data
-// remains.
+// In charge of: checking that R2 and the queue accept, return and delete data, that the migrations are applied and that
+// the cron runs. No data remains.
 // Not in charge of: customers' stores.
 import type { Check } from '#contract/api/diagnosis.ts'
-import { webhookScheduler, jobMonitor } from '../scheduler/applyEvent.ts'
 import { listAppliedMigrations, insertProbe, deleteProbe, lastSeenAt, CRON_RUN } from '../db/lastSeen.ts'
-import { resumableUpload } from '../uploads/tus/resumableUpload.ts'
-import { fault, ok, skipped } from '#contract/api/checkOutcome.ts'
+import { fault, ok } from '#contract/api/checkOutcome.ts'
 import { runCheck } from './runCheck.ts'
 import { REQUIRED_MIGRATIONS } from '#contract/api/requiredMigrations.ts'
 import type { ProbeMessage } from '../scheduler/queueProbe.ts'
@@ -15,7 +13,6 @@ const PROBE_TTL_MS = 3600_000
 const POLL_INTERVAL_MS = 100
 /** Without a run for this long, the cron (every minute) is late. */
 const CRON_LATE_MS = 3 * 60_000
-const PROBE_ACCOUNT = 'diagnosis'
 
 const MIGRATE = 'Apply them: npm run cloudflare -- d1 migrations apply DB --remote (local mode: npm start does it).'
 
@@ -32,20 +29,6 @@ export function checkMigrations(applied: readonly string[]): Promise<Check> {
       `All ${REQUIRED_MIGRATIONS.length} are applied` +
         (unknown.length > 0 ? `, and of a newer version: ${unknown.join(', ')}.` : '.'),
     )
-  })
-}
-
-/** Write, read, delete. */
-export function checkDatabase(env: Env): Promise<Check> {
-  const remedy =
-    'Check [[d1_databases]] in wrangler.toml: binding DB, your own database_id (npm run cloudflare -- d1 list), and apply the migrations.'
-  return runCheck('database', remedy, async () => {
-    const now = Date.now()
-    const probe = await insertProbe(env.DB, crypto.randomUUID(), now, now - PROBE_TTL_MS)
-    const removed = await deleteProbe(env.DB, probe)
-    return removed
-      ? ok('D1 wrote, read and deleted a row.')
-      : fault('A row that was written to D1 was missing.', remedy)
   })
 }
 
@@ -108,32 +91,4 @@ export function checkCron(last: number | null): Promise<Check> {
     const text = `The last run of the reconciler ended ${Math.round(age / 1000)} s ago.`
     return age > CRON_LATE_MS ? fault(text, remedy) : ok(text)
   })
-}
-
-/** One call to each class, to an object that stores nothing. */
-export function checkDurableObjects(env: Env): Promise<Check> {
-  const remedy =
-    'Check [[durable_objects.bindings]] in wrangler.toml: MONITOR, COURIER and UPLOAD, each with its class, and [[migrations]].'
-  return runCheck('durable_objects', remedy, async () => {
-    const asked = await Promise.allSettled([
-      jobMonitor(env, PROBE_ACCOUNT).isCleanedUp(),
-      webhookScheduler(env, PROBE_ACCOUNT).isIdle(),
-      resumableUpload(env, 0).state(PROBE_ACCOUNT),
-    ])
-    const failed = ['MONITOR', 'COURIER', 'UPLOAD'].flatMap((name, index) => {
-      const one = asked[index]
-      return one?.status === 'rejected' ? [`${name} (${String(one.reason)})`] : []
-    })
-    return failed.length > 0
-      ? fault(`No answer from ${failed.join(', ')}.`, remedy)
-      : ok('MONITOR, COURIER and UPLOAD answer.')
-  })
-}
-
-export function checkRateLimit(env: Env): Promise<Check> {
-  return runCheck('rate_limit', '', () =>
-    env.RATE_LIMIT
-      ? ok('Cloudflare counts requests in front of the service as well.')
-      : skipped('No [[ratelimits]] are bound: each instance of the Worker counts by itself.'),
-  )
 }

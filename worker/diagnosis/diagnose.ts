@@ -5,17 +5,7 @@ import { settings } from '../env.ts'
 import { keyIds } from '../secrets/vault.ts'
 import { checkEgress, checkSecrets, checkSettings, checkVault } from './configurationChecks.ts'
 import { REQUIRED_MIGRATIONS } from '#contract/api/requiredMigrations.ts'
-import {
-  appliedMigrations,
-  checkBucket,
-  checkCron,
-  checkDatabase,
-  checkMigrations,
-  checkDurableObjects,
-  checkQueue,
-  checkRateLimit,
-  lastCronRun,
-} from './bindingChecks.ts'
+import { appliedMigrations, checkBucket, checkCron, checkMigrations, checkQueue, lastCronRun } from './bindingChecks.ts'
 import { checkStarts, checkSlots } from './slotChecks.ts'
 
 /** Far more than a queue with a running consumer needs. */
@@ -34,12 +24,9 @@ export async function diagnose(env: Env, origin: string, queueMs = QUEUE_TIMEOUT
     checkVault(env),
     checkEgress(env, configured),
     checkMigrations(applied),
-    checkDatabase(env),
     checkBucket(env),
     checkQueue(env, queueMs),
     checkCron(sweptAt),
-    checkDurableObjects(env),
-    checkRateLimit(env),
     checkStarts(env),
   ])
   return {

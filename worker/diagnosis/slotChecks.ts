@@ -20,6 +20,13 @@ const ANSWER_MS = 5_000
 
 type SlotHealth = Pick<SlotFacts, 'running' | 'transcoder'> & { error: string | null }
 
+const distinct = (values: readonly string[]): string => [...new Set(values)].join(', ') || 'unknown'
+/** Of the transcoders that answer. */
+const programs = (facts: readonly Pick<SlotFacts, 'transcoder'>[]): string => {
+  const known = facts.flatMap(({ transcoder }) => transcoder ?? [])
+  return `version ${distinct(known.map(({ version }) => version))}, ffmpeg ${distinct(known.map(({ ffmpeg }) => ffmpeg))}`
+}
+
 export interface SlotReport {
   facts: SlotFacts[]
   /** How many jobs can run at once. */
@@ -73,7 +80,7 @@ async function checkRegistered(env: Env): Promise<SlotReport> {
     if (rows.length === 0) return fault('No transcoder has registered.', start)
     const away = rows.filter((row) => !isReady(row) && row.state !== 'draining')
     const [first] = away
-    const text = `${ready.length} of ${rows.length} registered transcoders can take jobs.`
+    const text = `${ready.length} of ${rows.length} registered transcoders can take jobs (${programs(facts)}).`
     if (first === undefined) return ready.length > 0 ? ok(text) : fault(text, start)
     const why = first.seen_at < since ? 'it has not registered for 30 s' : (first.problem ?? first.state)
     const remedy = 'GET /api/v0/transcoders lists them; the log of a transcoder says why it is not used.'
@@ -106,9 +113,9 @@ function summarizeSlots(asked: readonly SlotHealth[], local: boolean): Promise<C
     }
     const running = asked.filter((one) => one.running)
     if (running.length === 0) return skipped('No container runs now: one starts with the next job.')
-    const made = [...new Set(running.flatMap(({ transcoder }) => transcoder?.version ?? []))]
-    const text = `${running.length} of ${asked.length} run (version ${made.join(', ') || 'unknown'}).`
-    return made.length > 1
+    const versions = new Set(running.flatMap(({ transcoder }) => transcoder?.version ?? []))
+    const text = `${running.length} of ${asked.length} run (${programs(running)}).`
+    return versions.size > 1
       ? warning(
           text,
           'A rollout is in progress, or it was interrupted: npm run cloudflare -- containers list shows it.',

@@ -19,11 +19,6 @@ export class Courier extends DurableObject<Env> {
     await Promise.all([this.ctx.storage.put('job', owner), this.ctx.storage.setAlarm(Date.now())])
   }
 
-  /** For a diagnosis: true if nothing is stored here. */
-  async isIdle(): Promise<boolean> {
-    return (await this.ctx.storage.get('job')) === undefined
-  }
-
   override async alarm(): Promise<void> {
     const owner = await this.ctx.storage.get<string>('job')
     if (owner === undefined) return

@@ -1,4 +1,4 @@
-// In charge of: the service's self-diagnosis: with the real D1, R2, queue and Durable Objects it finds no problem, it
+// In charge of: the service's self-diagnosis: with the real D1, R2 and queue it finds no problem, it
 // names each planted mistake, and it leaves nothing behind.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -42,7 +42,7 @@ test('a whole service is whole, and nothing stays behind', async () => {
   const found = await diagnose(other({}))
   expect(wrong(found)).toEqual(['secrets']) // the admin key of the tests is too short
   expect(found.checks.map(({ name }) => name).join(' ')).toBe(
-    'settings secrets vault egress migrations database bucket queue cron durable_objects rate_limit starts transcoders',
+    'settings secrets vault egress migrations bucket queue cron starts transcoders',
   )
   expect(found).toMatchObject({
     vault: { key_ids: ['k1'] },
@@ -92,7 +92,7 @@ test('a database without the newest table is found, and everything else is still
   await env.DB.prepare('ALTER TABLE marks RENAME TO gone').run()
   try {
     const found = await diagnose(other({}))
-    expect(wrong(found)).toEqual(expect.arrayContaining(['database', 'queue', 'cron']))
+    expect(wrong(found)).toEqual(expect.arrayContaining(['queue', 'cron']))
     expect(named(found, 'bucket').verdict).toBe('ok')
   } finally {
     await env.DB.prepare('ALTER TABLE gone RENAME TO marks').run()
@@ -135,7 +135,6 @@ test('what a diagnosis that died left goes with the next one', async () => {
 test.each([
   ['bucket', { BUCKET: undefined }, '[[r2_buckets]]'],
   ['bucket', { BUCKET: { put: () => Promise.reject(new Error('no such bucket')), delete: async () => {} } }, 'r2'],
-  ['durable_objects', { COURIER: undefined }, '[[durable_objects.bindings]]'],
   ['egress', { EGRESS: 'pinned' }, '"platform"'],
   ['egress', { EGRESS: 'platform', ALLOW_PRIVATE_HOSTS: '10.0.0.1:80' }, 'ALLOW_PRIVATE_HOSTS'],
   ['settings', { BASE_URL: 'https://elsewhere.example' }, 'BASE_URL'],
@@ -162,7 +161,7 @@ test('a transcoder that is away, and two of different versions', async () => {
   expect(named(found, 'transcoders')).toMatchObject({ verdict: 'warning', message: expect.stringContaining('1 of 2') })
   expect(found.slots[1]).toEqual({ slot: 1, busy: false, running: false, transcoder: null })
   answering.mockImplementation(async (address) => Response.json({ ...health, version: isSecond(address) ? '2' : '1' }))
-  expect(named(await diagnose(other({})), 'transcoders').message).toContain('version 1, 2')
+  expect(named(await diagnose(other({})), 'transcoders').message).toContain('version 1, 2, ffmpeg 7.1')
 })
 
 test('a missing secret is reported by /health, with the command to set it', async () => {

@@ -367,7 +367,10 @@ test('metrics and diagnosis know them', async () => {
   expect(none).toMatchObject({ verdict: 'fault', message: 'No transcoder has registered.' })
   await register('one')
   const [whole, fine] = await transcoders()
-  expect(fine).toMatchObject({ verdict: 'ok', message: '1 of 1 registered transcoders can take jobs.' })
+  expect(fine).toMatchObject({
+    verdict: 'ok',
+    message: '1 of 1 registered transcoders can take jobs (version 1.2.3, ffmpeg 7.1).',
+  })
   expect(whole).toMatchObject({
     settings: { max_slots: 1, transcoders: 'registered' },
     slots: [{ slot: 0, busy: false, running: true, transcoder: { state: 'ready', version: '1.2.3', ffmpeg: '7.1' } }],
@@ -385,7 +388,8 @@ test('metrics and diagnosis know them', async () => {
   await register('two', { instance: SECOND, url: 'http://10.0.0.6:8788' })
   expect((await transcoders())[1]).toMatchObject({
     verdict: 'warning',
-    message: '1 of 2 registered transcoders can take jobs. one: it has not registered for 30 s',
+    message:
+      '1 of 2 registered transcoders can take jobs (version 1.2.3, ffmpeg 7.1). one: it has not registered for 30 s',
   })
   expect(await text()).toMatch(/^splicepoint_transcoders_silent 1$/m)
 })

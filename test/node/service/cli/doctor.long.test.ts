@@ -60,28 +60,17 @@ async function kept(of: Service) {
   return { ...(jobs as object), ...(uploads as object) }
 }
 
-test(
-  'a whole service: every job at its first attempt, each output as announced, a store, a source, nothing left',
-  { timeout: 180_000 },
-  async () => {
-    const ran = await doctor(service, ['--store', 's3://films/canary', '--input', media.url])
-    expect(faults(ran), JSON.stringify(all(ran).filter(({ verdict }) => verdict !== 'ok'))).toEqual([])
-    expect(ran).toMatchObject({ code: 0, stderr: '', report: { ok: true, address: service.base } })
-    expect(Object.keys(ran.report.sections)).toEqual(['Address', 'Service', 'Jobs'])
-    const jobs: string[] = ran.report.jobs.map(({ name }: { name: string }) => name)
-    expect(jobs).toEqual(['mp4', 'dry run', 'hls', 'address', 'store s3://films/canary', 'cancel'])
-    for (const { attempt, lost, seconds } of ran.report.jobs) {
-      expect({ attempt, lost }).toEqual({ attempt: 1, lost: 0 })
-      expect(seconds.total).toBeGreaterThan(0)
-    }
-    // One transcoder: each job but the first runs on a slot that another job used before.
-    expect(all(ran).find(({ name }) => name === 'change')).toMatchObject({ verdict: 'ok' })
-    expect(ran.report.figures).toMatchObject({ commit_seconds: expect.any(Number), cancel_seconds: expect.any(Number) })
-    expect(await kept(service)).toEqual({ jobs: [], uploads: [], next_cursor: null })
-    expect([...s3.objects.keys()]).toEqual([])
-    expect(s3.uploads.size).toBe(0)
-  },
-)
+test('a whole service: each output as announced, a store, a source, nothing left', { timeout: 180_000 }, async () => {
+  const ran = await doctor(service, ['--store', 's3://films/canary', '--input', media.url])
+  expect(faults(ran), JSON.stringify(all(ran).filter(({ verdict }) => verdict !== 'ok'))).toEqual([])
+  expect(ran).toMatchObject({ code: 0, stderr: '', report: { ok: true, address: service.base } })
+  expect(Object.keys(ran.report.sections)).toEqual(['Address', 'Service', 'Jobs'])
+  const jobs = ran.report.sections.Jobs.map(({ name }: Check) => name)
+  expect(jobs).toEqual(['mp4', 'address', 'store s3://films/canary', 'removed'])
+  expect(await kept(service)).toEqual({ jobs: [], uploads: [], next_cursor: null })
+  expect([...s3.objects.keys()]).toEqual([])
+  expect(s3.uploads.size).toBe(0)
+})
 
 test('an attempt that is lost is a fault, although the job completes', { timeout: 180_000 }, async () => {
   media.pauseAt(0.3)
@@ -119,10 +108,11 @@ test(
     })
     expect(unknown.code).toBe(1)
     expect(faults(unknown)).toEqual(['key', 'admin_key'])
-    expect(unknown.report.jobs).toEqual([])
+    expect(unknown.report.sections.Jobs).toBeUndefined()
 
     const none = await doctor(service, ['--no-jobs'])
-    expect(none).toMatchObject({ code: 0, report: { jobs: [] } })
+    expect(none.code).toBe(0)
+    expect(none.report.sections.Jobs).toBeUndefined()
     expect(await kept(service)).toEqual({ jobs: [], uploads: [], next_cursor: null })
   },
 )
@@ -154,7 +144,6 @@ test(
       const ran = await doctor(planted, ['--timeout', '2'])
       expect(ran.code).toBe(1)
       expect(faults(ran)).toEqual(['queue', 'mp4'])
-      expect(all(ran).find(({ name }) => name === 'other jobs')).toMatchObject({ verdict: 'skipped' })
       expect(all(ran).find(({ name }) => name === 'queue')?.remedy).toContain('[[queues.consumers]]')
       expect(await kept(planted)).toEqual({ jobs: [], uploads: [], next_cursor: null })
     } finally {
