@@ -5,18 +5,14 @@ import { parseArgs } from 'node:util'
 import { api } from './rows/api.ts'
 import { bundle } from './rows/bundle.ts'
 import { chunks, chunksOfAverage } from './rows/chunks.ts'
-import { copy } from './rows/copy.ts'
 import { estimate } from './rows/estimate.ts'
 import { ladder } from './rows/ladder.ts'
 import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
 import { pages } from './rows/pages.ts'
-import { replayed } from './rows/replay.ts'
 import { segmented } from './rows/segmented.ts'
-import { server } from './rows/server.ts'
 import { small } from './rows/small.ts'
 import { start } from './rows/start.ts'
-import { stores } from './rows/stores.ts'
 import { writeFigures } from './document.ts'
 import { printTable, type Benchmark, type Row } from './table.ts'
 
@@ -27,16 +23,12 @@ const benches: Record<string, Benchmark> = {
   api,
   load,
   small,
-  copy,
   ladder,
   segmented,
   chunks,
   'chunks-vbr': chunksOfAverage,
-  replay: replayed,
   memory,
-  stores,
   estimate,
-  server,
 }
 
 const { values, positionals } = parseArgs({

@@ -56,7 +56,7 @@ export async function memory({ note }: BenchOptions): Promise<Row[]> {
 }
 
 /** One second of frames, repeated without encoding them again. */
-export async function makeLarge(
+async function makeLarge(
   program: string,
   path: string,
   { width, height, bytes }: { width: number; height: number; bytes: number },
@@ -95,7 +95,7 @@ function order(input: string): JobRequest {
 }
 
 /** Peak resident memory of the process since its start. */
-export function peakMb(pid: number): number {
+function peakMb(pid: number): number {
   const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return (Number(kib) * 1024) / 1e6
 }
