@@ -50,6 +50,7 @@ export const WARNING_CODES = [
   'audio_gaps_filled',
   'decode_errors',
   'frames_concealed',
+  'output_differs',
   'stream_ends_early',
   // Video.
   'access_units_late',

@@ -29,6 +29,9 @@ export const EXACT_DURATION_FORMATS: ReadonlySet<string> = new Set([
   'gxf',
 ])
 
+/** A source of variable rate may show its last frame for longer than its packet says, up to the end that the track states. */
+const LAST_FRAME_SECONDS = 0.25
+
 /**
  * I6: within one frame or 0.1 %, whichever is more. `expectedSeconds` null = the source does not state its duration.
  */
@@ -36,13 +39,15 @@ export function requireExpectedDuration(
   output: Pick<PlannedFile, 'path' | 'frameSeconds'>,
   expectedSeconds: number | null,
   measured: Pick<MediaInfo, 'durationSeconds'>,
-  sourceFormats: readonly string[],
+  { formats, video }: Pick<MediaInfo, 'formats' | 'video'>,
 ): void {
   const seconds = measured.durationSeconds
   if (seconds === null || !(seconds > 0))
     throw new TaskError('output_incomplete', `${output.path} has no measurable duration.`)
-  if (expectedSeconds === null || !sourceFormats.some((format) => EXACT_DURATION_FORMATS.has(format))) return
-  const tolerance = Math.max(output.frameSeconds + AUDIO_PACKET_SECONDS, expectedSeconds * 0.001)
+  if (expectedSeconds === null || !formats.some((format) => EXACT_DURATION_FORMATS.has(format))) return
+  const isVariable = output.frameSeconds > 0 && video?.variableFrameRate === true
+  const frameSeconds = isVariable ? Math.max(output.frameSeconds, LAST_FRAME_SECONDS) : output.frameSeconds
+  const tolerance = Math.max(frameSeconds + AUDIO_PACKET_SECONDS, expectedSeconds * 0.001)
   if (seconds >= expectedSeconds - tolerance) return
   throw new TaskError(
     'output_incomplete',

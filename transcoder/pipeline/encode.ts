@@ -225,9 +225,7 @@ async function runEncode(
     for (const [index, output] of planned.entries()) {
       await requireLength((known, media) => {
         const expected = expectedSeconds(known, index, media, extras.startSeconds)
-        attributeToSource(result, damage, () =>
-          requireExpectedDuration(output, expected, probed[index]!, media.formats),
-        )
+        attributeToSource(result, damage, () => requireExpectedDuration(output, expected, probed[index]!, media))
       })
       const [file, meter] = [files[index]!, meters[index] ?? null]
       encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })

@@ -175,7 +175,7 @@ function requireMuxedAudio(each: RecordedRendition, source: MediaInfo, startSeco
     const path = `Sound ${index + 1} of ${rendition.id} (${form})`
     const measured = { durationSeconds: (audioEnds[index] ?? 0) / timescale }
     if (!(measured.durationSeconds > 0)) throw new TaskError('output_incomplete', `${path} is missing.`)
-    requireExpectedDuration({ path, frameSeconds: 0 }, expected, measured, source.formats)
+    requireExpectedDuration({ path, frameSeconds: 0 }, expected, measured, source)
   }
 }
 
@@ -187,11 +187,11 @@ function segmentsIn(cadence: Cadence, seconds: number): number {
   return count
 }
 
-function requireRenditionDuration(each: RecordedRendition, expected: number | null, { formats }: MediaInfo): void {
+function requireRenditionDuration(each: RecordedRendition, expected: number | null, source: MediaInfo): void {
   const frameRate = each.rendition.video?.frameRate
   const frameSeconds = frameRate === undefined ? 0 : frameRate.den / frameRate.num
   const output = { path: `${each.rendition.id} (${each.form})`, frameSeconds }
-  requireExpectedDuration(output, expected, { durationSeconds: renditionSeconds(each) }, formats)
+  requireExpectedDuration(output, expected, { durationSeconds: renditionSeconds(each) }, source)
 }
 
 /** The time at which a rendition ends; 0 if it has no segments. */

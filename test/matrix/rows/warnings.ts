@@ -211,6 +211,11 @@ const damage: Row[] = [
   ),
   shown('audio_gaps_filled', 'missing audio, with its times', DAMAGE),
   shown('decode_errors', 'damaged packets, with their count and times', DAMAGE),
+  shown(
+    'output_differs',
+    'an output that lasts longer than its source, or has more bits than were asked for',
+    'node/transcoder/pipeline/outputCheck.test.ts',
+  ),
   shown('frames_concealed', 'frames with missing parts, with their count and times', DAMAGE),
   shown(
     'stream_ends_early',

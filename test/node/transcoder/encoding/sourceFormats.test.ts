@@ -45,9 +45,9 @@ async function make(spec: JobSpec, path: string): ReturnType<typeof encodeJob> {
   const made = await encode(spec, path)
   const programs = await testFfmpeg()
   const read = (file: string) => probe(programs, `file:${file}`, { cwd: tempDir.path })
-  const { formats } = await probeOnce(programs, path, { cwd: tempDir.path })
+  const source = await probeOnce(programs, path, { cwd: tempDir.path })
   for (const [index, planned] of plannedFiles(made.plan).entries())
-    requireExpectedDuration(planned, planned.durationSeconds, await read(made.outputs[index]!), formats)
+    requireExpectedDuration(planned, planned.durationSeconds, await read(made.outputs[index]!), source)
   return made
 }
 

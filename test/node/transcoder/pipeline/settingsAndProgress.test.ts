@@ -11,6 +11,7 @@ import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { ProgressTracker, startHeartbeat } from '../../../../transcoder/pipeline/progress.ts'
 import { availableThreads, readSettings } from '../../../../transcoder/settings.ts'
+import { mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 import { openWorkspace, requireDiskSpace, removeStaleWorkspaces } from '../../../../transcoder/workspace.ts'
 
 test.each([
@@ -207,9 +208,9 @@ describe('the heartbeat', () => {
 
 describe('whole length (I6: one frame, or 0.1 %)', () => {
   const output = { path: 'a.mp4', frameSeconds: 0.04 }
-  const check = (expected: number | null, measured: number | null, formats = ['mov', 'mp4']) => {
+  const check = (expected: number | null, measured: number | null, formats = ['mov', 'mp4'], rate = {}) => {
     try {
-      requireExpectedDuration(output, expected, { durationSeconds: measured }, formats)
+      requireExpectedDuration(output, expected, { durationSeconds: measured }, { ...mediaInfo(rate), formats })
       return 'whole'
     } catch (error) {
       return (error as TaskError).code
@@ -227,6 +228,13 @@ describe('whole length (I6: one frame, or 0.1 %)', () => {
     [null, 7, 'whole'],
   ])('%s s expected, %s s measured: %s', (expected, measured, verdict) => {
     expect(check(expected, measured)).toBe(verdict)
+  })
+  test('the last frame of a variable rate may last longer than its packet', () => {
+    const variable = { variableFrameRate: true }
+    expect([0.2, 0.4].map((missing) => check(10, 10 - missing, ['mp4'], variable))).toEqual([
+      'whole',
+      'output_incomplete',
+    ])
   })
   test('an elementary stream has only an estimate', () => {
     expect(check(10, 8, ['h264'])).toBe('whole')

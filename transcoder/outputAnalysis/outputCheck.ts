@@ -1,0 +1,59 @@
+// In charge of: what a finished file has more of than its plan: length, bits. A file that is shorter is refused
+// (analysis/durationCheck.ts).
+// Not in charge of: measuring (fileAnalysis.ts), segmented output, whose manifests state what was measured.
+import type { Warning } from '#contract/errors.ts'
+import type { MediaFacts } from '#contract/task/mediaFacts.ts'
+import type { AudioPlan } from '../plan/model/plan.ts'
+import type { VideoPlan } from '../plan/model/videoPlan.ts'
+
+export interface CheckedFile {
+  path: string
+  /** null = the source does not state it. */
+  expectedSeconds: number | null
+  video: VideoPlan | null
+  audio: readonly AudioPlan[]
+  facts: MediaFacts | null
+}
+
+/** Encoders fill their last packet; sources round the length that they state. */
+const LONGER_SECONDS = 1
+const LONGER_SHARE = 0.01
+/** Shorter files do not reach the average that a rate control aims at. */
+const RATED_SECONDS = 10
+const RATE_SHARE = 1.25
+
+/** One warning for each file that lasts longer than its source, or exceeds the highest rate that was asked for. */
+export function outputWarnings(files: readonly CheckedFile[]): Warning[] {
+  return files.flatMap(({ path, facts, ...planned }) => {
+    if (facts === null) return []
+    const found = [...longer(facts, planned), ...tooManyBits(facts, planned)]
+    return found.length === 0 ? [] : [{ code: 'output_differs', message: `${path} ${found.join(' and ')}.` }]
+  })
+}
+
+function longer({ duration_seconds: seconds }: MediaFacts, planned: Omit<CheckedFile, 'path' | 'facts'>): string[] {
+  const { expectedSeconds: expected } = planned
+  if (expected === null || seconds <= expected * (1 + LONGER_SHARE) + LONGER_SECONDS) return []
+  return [`lasts ${seconds.toFixed(1)} s, and its source states ${expected.toFixed(1)} s`]
+}
+
+function tooManyBits(
+  { duration_seconds: seconds, video, audio }: MediaFacts,
+  planned: Omit<CheckedFile, 'path' | 'facts'>,
+): string[] {
+  if (seconds < RATED_SECONDS) return []
+  const tracks = [
+    ...(planned.video === null || planned.video.copied != null
+      ? []
+      : [{ name: 'video', limit: planned.video.maxKbps, made: video?.bitrate_kbps }]),
+    ...planned.audio.map((track, index) => ({
+      name: `audio ${index + 1}`,
+      // A lossless codec has no rate that was asked for.
+      limit: track.copied != null || track.bitDepth != null ? Infinity : track.bitrateKbps,
+      made: audio[index]?.bitrate_kbps,
+    })),
+  ]
+  return tracks
+    .filter(({ limit, made }) => made != null && made > limit * RATE_SHARE)
+    .map(({ name, limit, made }) => `has ${made!.toFixed(0)} kbps of ${name} instead of at most ${limit} kbps`)
+}
