@@ -413,7 +413,6 @@ function spawnFfmpeg(
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
       damage.onProgress(report)
-      loopback.onOutput(report.outSeconds)
       const fraction = seconds === null ? (joined?.fraction ?? loopback.readFraction) : report.outSeconds / seconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
       onReport(report)

@@ -136,11 +136,6 @@ export class LoopbackServer {
     if (!this.#isCopied) this.#reader.skip(bytes)
   }
 
-  /** See SourceReader.onOutput. */
-  onOutput(seconds: number): void {
-    this.#reader.onOutput(seconds)
-  }
-
   /** The whole source, or a range of one that has ranges, for use in this process. */
   read(signal: AbortSignal, range: ByteRange | null = null): AsyncIterable<Uint8Array> {
     return range === null ? this.#readAll(signal) : this.#read(range, signal)

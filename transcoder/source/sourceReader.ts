@@ -65,20 +65,13 @@ const FIRST_READ_BYTES = 1024 * 1024
 /** Bytes of a first read where nothing is expected to be read; each further one is twice as large. */
 const UNEXPECTED_BYTES = 64 * 1024
 /**
- * A reader that goes on behind what is expected may have all that it wants: buffers between it and this process take
- * megabytes that nobody asked for. One that waits longer than this needs them.
+ * A reader that goes on behind what is expected waits before each further read: buffers between it and this process take
+ * megabytes that an encoder does not need to its end. ffmpeg gives up after 20 s without a byte, of which a request may
+ * take 15.
  */
-const AFTER_EXPECTED_MS = 1000
+const AFTER_EXPECTED_MS = 4000
 /** The same where a reader seeks or probes: it ends after a few hundred kilobytes. */
 const UNEXPECTED_MS = 50
-/**
- * As long as output grows, what is in those buffers is still being used. The reader gets a little all the same after so
- * many waits: ffmpeg gives up after 20 s without a byte, of which a request may take 15, and may make output
- * from what it decoded before.
- */
-const MOST_WAITS_FOR_OUTPUT = 4
-/** A reader that goes on after so many waits without output wants it all. */
-const MOST_WAITS = 6
 
 /** Enough for a byte order mark and `#EXTM3U`. */
 const HEAD_BYTES = 16
@@ -108,7 +101,6 @@ export class SourceReader {
   #retryState: RetryState
   #expected: ExpectedBytes | null = null
   #skipping: Skipping | null = null
-  #outSeconds = 0
 
   constructor(
     input: FetchRange,
@@ -235,21 +227,6 @@ export class SourceReader {
     this.#skipping = { bytes, between: new BlockBuffer(bytes.between, (range) => this.#readBlock(range)) }
   }
 
-  /** Seconds of output that were made of what was read. As long as they grow, readers have what they need. */
-  onOutput(seconds: number): void {
-    this.#outSeconds = seconds
-  }
-
-  /** Returns when a reader behind what is expected may want more; true = nothing came out of what it has. */
-  async #waitBehindExpected(ms: number, signal: AbortSignal): Promise<boolean> {
-    for (let wait = 0; wait < MOST_WAITS_FOR_OUTPUT; wait += 1) {
-      const before = this.#outSeconds
-      await sleep(ms, signal)
-      if (this.#outSeconds <= before) return true
-    }
-    return false
-  }
-
   async #readBlock(range: ByteRange): Promise<Uint8Array> {
     const info = await this.open()
     const whole = { skipped: null, firstBytes: this.#rangeBytes }
@@ -274,8 +251,7 @@ export class SourceReader {
     let at = range.first
     let size = firstBytes
     let unexpectedSize = UNEXPECTED_BYTES
-    let hasReadExpected = false
-    let waits = 0
+    let pauseMs = UNEXPECTED_MS
     let span: ByteRange = { first: at, last: at - 1 }
     let ahead: { first: number; delivery: Promise<RangeResponse> } | null = null
     const begin = (first: number, last: number): Promise<RangeResponse> => {
@@ -300,7 +276,6 @@ export class SourceReader {
         if (seen > at) {
           for await (const chunk of this.#cache!.read(at, seen)) {
             signal.throwIfAborted()
-            hasReadExpected ||= this.#expected !== null && isExpected(at)
             at += chunk.length
             yield chunk
           }
@@ -316,17 +291,13 @@ export class SourceReader {
           continue
         }
         if (at > span.last && !isExpected(at)) {
-          let isStarving = true
-          if (at > range.first && waits < MOST_WAITS) {
-            isStarving = await this.#waitBehindExpected(hasReadExpected ? AFTER_EXPECTED_MS : UNEXPECTED_MS, signal)
-            if (isStarving) waits += 1
-          }
+          if (at > range.first) await sleep(pauseMs, signal)
           span = { first: at, last: Math.min(range.last, at + unexpectedSize - 1) }
-          if (isStarving) unexpectedSize = Math.min(2 * unexpectedSize, FIRST_READ_BYTES)
+          unexpectedSize = Math.min(2 * unexpectedSize, FIRST_READ_BYTES)
         } else if (at > span.last) {
           span = spanFrom(at)
           size = Math.min(2 * size, this.#rangeBytes)
-          hasReadExpected = this.#expected !== null
+          pauseMs = AFTER_EXPECTED_MS
         }
         // After a resume in the middle, the range ends at the same byte: the read-ahead still fits.
         const { last } = span
