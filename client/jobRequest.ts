@@ -1,5 +1,5 @@
 // In charge of: the types of a job's request, as the package of the client has them: without the library that validates.
-// Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run docs).
+// Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run fix).
 
 export interface JobRequest {
   /** Bucket and object key with a cloud provider, otherwise an address. Required, unless inputs is given. Must be a string of 1 to 4096 characters. */

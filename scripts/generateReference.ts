@@ -1,5 +1,5 @@
 // In charge of: docs/parameters.md and client/jobRequest.ts, generated from the schema that validates requests, and the
-// tables of docs/monitoring.md. `npm run docs` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
+// tables of docs/monitoring.md. `npm run fix` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { fieldDocs } from '#contract/job/fieldDocs.ts'
@@ -29,7 +29,7 @@ interface Shaped {
   shape: Record<string, object>
 }
 
-/** The first row of each parameter in the pages of measured values (npm run matrix), as a link within docs/. */
+/** The first row of each parameter in the pages of measured values (npm run long matrix), as a link within docs/. */
 async function measuredRows(): Promise<Map<string, string>> {
   const directory = new URL('../docs/matrix/', import.meta.url)
   const found = new Map<string, string>()
@@ -247,7 +247,7 @@ function requestTypes(): string {
     ...Object.entries(others).map(([name, schema]) => typeDeclaration(name, schema)),
   ]
   return `// In charge of: the types of a job's request, as the package of the client has them: without the library that validates.
-// Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run docs).
+// Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run fix).
 
 ${declarations.join('\n')}`
 }
@@ -263,7 +263,7 @@ for (const [path, text, comparable = (whole: string) => whole] of files) {
   const target = fileURLToPath(new URL(`../${path}`, import.meta.url))
   if (!process.argv.includes('--check')) await writeFile(target, text)
   else if (comparable(await readFile(target, 'utf8').catch(() => '')) !== comparable(text)) {
-    process.stderr.write(`${path} is out of date: npm run docs\n`)
+    process.stderr.write(`${path} is out of date: npm run fix\n`)
     process.exitCode = 1
   }
 }

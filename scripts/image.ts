@@ -1,4 +1,4 @@
-// In charge of: `npm run image`: builds the transcoder's image with the local Docker engine and prints the result.
+// In charge of: `npm run build -- image`: builds the transcoder's image with the local Docker engine and prints the result.
 // Not in charge of: the build (image/buildImage.ts), testing the image (test/node/deploy/image.test.ts).
 import { buildImage, IMAGE } from './image/buildImage.ts'
 import { engineVersion } from './image/docker.ts'

@@ -4,11 +4,11 @@
 import { listMachine, listPrices } from '../transcoder/plan/estimate/costConstants.ts'
 import { FAMILIES, PREFIX, type FamilyName } from '#contract/api/metricFamilies.ts'
 
-/** Each table is between `<!-- name: npm run docs -->` and `<!-- end of name -->`. */
+/** Each table is between `<!-- name: npm run fix -->` and `<!-- end of name -->`. */
 export function withMonitoringTables(page: string, performance: string): string {
   const tables = { metrics: metricsTable(), costs: costsTable(performance) }
   return Object.entries(tables).reduce((text, [name, table]) => {
-    const begin = `<!-- ${name}: npm run docs -->`
+    const begin = `<!-- ${name}: npm run fix -->`
     const end = `<!-- end of ${name} -->`
     const [before, rest] = text.split(begin)
     const after = rest?.split(end)[1]

@@ -1,4 +1,4 @@
-// In charge of: the npm package of the command and the client (`npm run pack`): dist/npm, without dependencies, for any
+// In charge of: the npm package of the command and the client (`npm run build -- package`): dist/npm, without dependencies, for any
 // Node from 20 on and for browsers, with import and require.
 // Not in charge of: its types (package/), publishing it.
 import { execFile } from 'node:child_process'

@@ -1,4 +1,4 @@
-// In charge of: `npm run busy -- 10 test/node/web/browser`: repeats tests while every processor is busy. Tests that
+// In charge of: `npm run long busy -- 10 test/node/web/browser`: repeats tests while every processor is busy. Tests that
 // fail only here wait too little or read too early. The last line says how many runs passed.
 // Not in charge of: a single run (test.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 const [times, ...files] = process.argv.slice(2)
 const runs = Number(times)
 if (!Number.isInteger(runs) || runs < 1) {
-  console.error('How often? `npm run busy -- 10 test/node/web/browser` runs these tests ten times.')
+  console.error('How often? `npm run long busy -- 10 test/node/web/browser` runs these tests ten times.')
   process.exit(2)
 }
 

@@ -35,7 +35,7 @@ export async function start({ runs, note }: BenchOptions): Promise<Row[]> {
   const bare: number[] = []
   const contained: Start[] = []
   const hasImage = await succeeds('image', 'inspect', IMAGE)
-  if (!hasImage) note('no Docker engine has the image (npm run image): it is left out')
+  if (!hasImage) note('no Docker engine has the image (npm run build -- image): it is left out')
   for (let at = 0; at < count; at++) {
     ours.push(await untilReady(MAIN))
     bare.push(await untilPrinted())

@@ -67,7 +67,7 @@ function kindOf({ verdict, words }: DividedFinding, { divided }: Row): string | 
 
 const PREFACE = `# Measured values: divided jobs
 
-<!-- Written by \`npm run matrix -- --chunked\`; do not edit. -->
+<!-- Written by \`npm run long matrix -- --chunked\`; do not edit. -->
 
 The rows of [measured values](../matrix.md) again, each made as a [divided job](../divided-jobs.md) and held against the same expectation. The
 clips last a few seconds, so chunks are single segments here, and segments are single GOPs, shorter than a job may ask for. For clips of less

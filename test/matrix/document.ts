@@ -132,7 +132,7 @@ const FIRST_WORDS = 'Measured with ffmpeg '
 
 const head = (title: string): string => `# Measured values: ${title}
 
-<!-- Written by \`npm run matrix\`; do not edit. -->
+<!-- Written by \`npm run long matrix\`; do not edit. -->
 
 How these are measured, and the other pages: [measured values](../matrix.md).
 `
@@ -174,7 +174,7 @@ export const titleOf = (group: string): string => ABOUT[group]?.title ?? group
 
 const PREFACE = `# Measured values
 
-<!-- Written by \`npm run matrix\`; do not edit. -->
+<!-- Written by \`npm run long matrix\`; do not edit. -->
 
 One row for each value of each parameter ([parameters](parameters.md)): every value of a list, both values of a flag, the bounds and the
 default of a number, and the empty string and null where they are allowed; and one for each warning code. The service's own code validates, plans and encodes each job; the
@@ -182,6 +182,6 @@ output is then probed and decoded, or its packets are read. What is expected fol
 sources are generated (\`test/matrix/sourceClips.ts\`).
 
 The base job makes a 320 × 180 mp4 at 500 kbps in h.264, with 128 kbps aac. A row shows what its job adds, and after "of" the source if it is
-not \`plain\`. If a value's effect depends on the version of ffmpeg, the row says so. \`npm run matrix\` measures everything again,
-\`npm run matrix -- --only rate\` one group; a value without a row fails. The same rows were measured on [divided jobs](matrix/divided.md).
+not \`plain\`. If a value's effect depends on the version of ffmpeg, the row says so. \`npm run long matrix\` measures everything again,
+\`npm run long matrix -- --only rate\` one group; a value without a row fails. The same rows were measured on [divided jobs](matrix/divided.md).
 `

@@ -1,4 +1,4 @@
-// In charge of: `npm run matrix [-- --only GROUP …] [--dry] [--chunked]`: measures the rows, writes docs/matrix, and fails if
+// In charge of: `npm run long matrix [-- --only GROUP …] [--dry] [--chunked]`: measures the rows, writes docs/matrix, and fails if
 // a row fails.
 // Not in charge of: the rows (rows/), the format of the document (document.ts), divided jobs (dividedMain.ts).
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 })
 const chosen = values.only ?? Object.keys(GROUPS)
 if (chosen.some((name) => !Object.hasOwn(GROUPS, name))) {
-  console.error(`Usage: npm run matrix [-- --only ${Object.keys(GROUPS).join(' | ')}] [--dry] [--chunked]`)
+  console.error(`Usage: npm run long matrix [-- --only ${Object.keys(GROUPS).join(' | ')}] [--dry] [--chunked]`)
   process.exit(2)
 }
 if (values.chunked) process.exit(await measureDivided(chosen, values.dry))

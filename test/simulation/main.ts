@@ -1,4 +1,4 @@
-// In charge of: `npm run simulate [-- --seeds N | --seed N [--trace]] [--from N] [--sql] [--repeat] [--tapes] [--source DIR]`.
+// In charge of: `npm run long simulate [-- --seeds N | --seed N [--trace]] [--from N] [--sql] [--repeat] [--tapes] [--source DIR]`.
 // Not in charge of: the simulation (simulate.ts).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -30,7 +30,7 @@ const single = values.seed === undefined ? null : Number(values.seed)
 const from = single ?? Number(values.from)
 const count = single === null ? Number(values.seeds) : 1
 if (!Number.isInteger(from) || !Number.isInteger(count) || count < 1) {
-  console.error('Usage: npm run simulate [-- --seeds N] [--from N] | [-- --seed N --trace]')
+  console.error('Usage: npm run long simulate [-- --seeds N] [--from N] | [-- --seed N --trace]')
   process.exit(2)
 }
 
@@ -65,7 +65,7 @@ for (; seed < from + count && violations === 0; seed++) {
     }
   }
   if (violations > 0)
-    say(`Again, step by step: npm run simulate -- --seed ${seed} --trace${values.sql ? ' --sql' : ''}`)
+    say(`Again, step by step: npm run long simulate -- --seed ${seed} --trace${values.sql ? ' --sql' : ''}`)
 }
 const seconds = (performance.now() - began) / 1000
 say(

@@ -13,7 +13,7 @@ import type { AppEnv } from '../http/context.ts'
 function unavailableReason(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
   if (/no such (table|column)/i.test(said)) {
-    return 'the database lacks tables or columns; apply the migrations (npm run migrate; deployed: npm run cloudflare -- d1 migrations apply DB --remote)'
+    return 'the database lacks tables or columns; apply the migrations (npx wrangler d1 migrations apply DB --local; deployed: npm run cloudflare -- d1 migrations apply DB --remote)'
   }
   log.error('database unavailable', { error: said })
   return 'the database cannot be read or written now (is its disk full?); the error is in the log'

@@ -1,4 +1,4 @@
-// The short form of `npm run chaos -- --commits all`: real processes are killed while commits are held at chosen steps.
+// The short form of `npm run long chaos -- --commits all`: real processes are killed while commits are held at chosen steps.
 // CHAOS_SEED=<n> chooses other steps.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,6 +53,6 @@ test.each(
   300_000,
 )
 
-test.each(PLANTED_BUGS)('npm run chaos -- --planted can still plant: $name', async ({ file, find }) => {
+test.each(PLANTED_BUGS)('npm run long chaos -- --planted can still plant: $name', async ({ file, find }) => {
   expect((await readFile(join(ROOT, file), 'utf8')).split(find)).toHaveLength(2)
 })

@@ -1,4 +1,4 @@
-// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks [--codec hevc]]`:
+// In charge of: `npm run long chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks [--codec hevc]]`:
 // how many runs, the tables, and docs/reliability.md.
 // Not in charge of: a run (processKills.ts), kills during commits (commitKills.ts).
 import { readFile, writeFile } from 'node:fs/promises'
@@ -31,7 +31,7 @@ const commits = values.commits === 'all' ? Number.POSITIVE_INFINITY : Number(val
 const codec = CHUNK_CODECS.find((one) => one === values.codec)
 if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 0 || !(commits >= 0) || codec === undefined) {
   console.error(
-    `Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks [--codec ${CHUNK_CODECS.join('|')}]]`,
+    `Usage: npm run long chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks [--codec ${CHUNK_CODECS.join('|')}]]`,
   )
   process.exit(2)
 }
@@ -152,7 +152,7 @@ async function write(): Promise<void> {
 
 /** Replaces the lines between two markers of the document. */
 function replaced(text: string, name: string, lines: readonly string[]): string {
-  const [begin, end] = [`<!-- chaos ${name}: npm run chaos -- --write -->`, `<!-- end of chaos ${name} -->`]
+  const [begin, end] = [`<!-- chaos ${name}: npm run long chaos -- --write -->`, `<!-- end of chaos ${name} -->`]
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
   if (from < begin.length || to < from) throw new Error(`${DOCUMENT} has lost its marks "${begin}" and "${end}".`)
   return `${text.slice(0, from)}\n\n${lines.join('\n')}\n\n${text.slice(to)}`

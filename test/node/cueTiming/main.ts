@@ -1,4 +1,4 @@
-// In charge of: `npm run cuesweep [-- --frames N] [--parallel N]`: a cue at every frame of two GOPs in every form of output, and the table.
+// In charge of: `npm run long cuesweep [-- --frames N] [--parallel N]`: a cue at every frame of two GOPs in every form of output, and the table.
 // Not in charge of: one job (cueTiming.ts).
 import { parseArgs } from 'node:util'
 import { CueTimingTest, allCases, FORMS, GOP, type CueTimingResult } from './cueTiming.ts'
@@ -8,7 +8,7 @@ const { values } = parseArgs({
 })
 const [frames, parallel] = [Number(values.frames), Number(values.parallel)]
 if (!Number.isInteger(frames) || frames < 1 || frames > 2 * GOP || !Number.isInteger(parallel) || parallel < 1) {
-  console.error(`Usage: npm run cuesweep [-- --frames 1…${2 * GOP}] [--parallel N]`)
+  console.error(`Usage: npm run long cuesweep [-- --frames 1…${2 * GOP}] [--parallel N]`)
   process.exit(2)
 }
 

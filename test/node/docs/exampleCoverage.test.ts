@@ -81,7 +81,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/monitoring.md', 'cost =', 'scripts/monitoringTables.ts computes the table above it'],
   ['docs/operating.md', '[production]', 'test/node/scripts/cloudflare.test.ts reads such a file'],
   ['docs/operating.md', 'export SPLICEPOINT_KEY', 'test/node/service/cli/doctor.long.test.ts'],
-  ['docs/operating.md', 'npm run image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
+  ['docs/operating.md', 'npm run build -- image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
   [
     'docs/operating.md',
     'export TRANSCODER_SECRET',

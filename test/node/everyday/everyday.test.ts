@@ -1,4 +1,4 @@
-// A sample of what people bring, each through the requests that people send. `npm run everyday` takes the whole table, which
+// A sample of what people bring, each through the requests that people send. `npm run long everyday` takes the whole table, which
 // needs longer than CI has.
 import { testRows } from './everyday.ts'
 import { ROWS } from './table.ts'

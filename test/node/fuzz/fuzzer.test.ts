@@ -1,4 +1,4 @@
-// In charge of: the short form of `npm run fuzz`: some hundred requests from fixed seeds, each raw form once, and
+// In charge of: the short form of `npm run long fuzz`: some hundred requests from fixed seeds, each raw form once, and
 // planted faults, each of which must be found.
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'

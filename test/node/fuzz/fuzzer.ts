@@ -27,7 +27,7 @@ export const RAW = 'raw'
 export const describeFinding = ({ about, what, seed, request, answer }: FuzzFinding): string =>
   [
     `${about}: ${what}`,
-    `  again: FUZZ_SEED=${seed} FUZZ_ONLY='${about.startsWith(RAW) ? RAW : about}' npm run fuzz`,
+    `  again: FUZZ_SEED=${seed} FUZZ_ONLY='${about.startsWith(RAW) ? RAW : about}' npm run long fuzz`,
     `  ${request}`,
     ...answer.split(/\r?\n/).map((line) => `  | ${line}`),
   ].join('\n')

@@ -1,4 +1,4 @@
-// In charge of: `npm run fuzz`: the long form, from one seed, and its findings. FUZZ_REQUESTS (10,000), FUZZ_SEED,
+// In charge of: `npm run long fuzz`: the long form, from one seed, and its findings. FUZZ_REQUESTS (10,000), FUZZ_SEED,
 // FUZZ_ONLY (names of operations, comma-separated).
 // Not in charge of: one run (fuzzer.ts), raw connections (http/heldConnections.ts).
 import { pipelineRequests, rawSendings, sendRaw, holdIdleConnections } from './http/heldConnections.ts'

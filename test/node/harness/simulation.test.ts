@@ -1,6 +1,6 @@
 // In charge of: the short form of the simulation, and checking its checker: bugs are planted in a copy of the source,
 // and each must be found.
-// Not in charge of: the long form (npm run simulate -- --seeds 100000), the same SQL on D1
+// Not in charge of: the long form (npm run long simulate -- --seeds 100000), the same SQL on D1
 // (test/worker/db/simulation.test.ts).
 import { execFile } from 'node:child_process'
 import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -84,7 +84,7 @@ describe('a planted bug is found', () => {
       const range = ['--from', String(from), '--seeds', String(seeds)]
       const { code, text } = await simulate('--source', copy, ...range, ...(sql ? ['--sql'] : []))
       expect(text).toMatch(finds)
-      expect(text).toMatch(/npm run simulate -- --seed \d+ --trace/)
+      expect(text).toMatch(/npm run long simulate -- --seed \d+ --trace/)
       expect(code).toBe(1)
     } finally {
       await writeFile(path, good)

@@ -1,4 +1,4 @@
-// A sample of the matrix on divided jobs; `npm run matrix -- --chunked` measures all rows.
+// A sample of the matrix on divided jobs; `npm run long matrix -- --chunked` measures all rows.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDividedRunner, type DividedRunner } from '../../matrix/dividedRunner.ts'
 import { GROUPS } from '../../matrix/groups.ts'

@@ -1,4 +1,4 @@
-// The quick rows of the support matrix, and a sample of them in the short form; `npm run matrix` measures all rows.
+// The quick rows of the support matrix, and a sample of them in the short form; `npm run long matrix` measures all rows.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GROUPS } from '../../matrix/groups.ts'
 import { sampled } from '../../support/longForm.ts'

@@ -1,4 +1,4 @@
-// In charge of: `npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4] [--parallel N]`: where each
+// In charge of: `npm run long cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4] [--parallel N]`: where each
 // source is cut, and the table.
 // Not in charge of: one cut (truncation.ts).
 import { parseArgs } from 'node:util'
@@ -16,7 +16,7 @@ const { values } = parseArgs({
 const [count, seed] = [Number(values.offsets), Number(values.seed)]
 const forms = SOURCE_FORMATS.filter((form) => values.form.split(',').includes(form))
 if (!Number.isInteger(count) || !Number.isInteger(seed) || count < 1 || forms.length === 0) {
-  console.error('Usage: npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4]')
+  console.error('Usage: npm run long cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4]')
   process.exit(2)
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Tape } from '../../simulation/databaseModel.ts'
 import { replay } from '../../simulation/sqlReplay.ts'
 
-/** The long form is `npm run repeat`; docs/reliability.md has its results. */
+/** The long form is `npm run long repeat`; docs/reliability.md has its results. */
 const SEEDS = Number(env.SIMULATE_SEEDS || 15)
 
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -24,7 +24,7 @@ test(`model and D1 agree after every event of ${SEEDS} seeds`, async () => {
   for await (const line of linesOf(body!)) {
     const tape = JSON.parse(line) as Tape
     seed++
-    expect(await replay(env.DB, tape), `npm run simulate -- --seed ${seed} --trace --sql`).toBeNull()
+    expect(await replay(env.DB, tape), `npm run long simulate -- --seed ${seed} --trace --sql`).toBeNull()
     events += tape.filter(({ sql }) => sql.startsWith('UPDATE tasks')).length
   }
   expect(seed).toBe(SEEDS)

@@ -77,7 +77,11 @@ test('a database without tables has its own error', async () => {
   const [status, health] = await requestWithEnv(where, 'GET', '/health')
   expect([status, health.missing]).toEqual([
     503,
-    [expect.stringContaining('lacks tables or columns; apply the migrations (npm run migrate')],
+    [
+      expect.stringContaining(
+        'lacks tables or columns; apply the migrations (npx wrangler d1 migrations apply DB --local',
+      ),
+    ],
   ])
 })
 

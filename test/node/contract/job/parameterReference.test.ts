@@ -1,6 +1,6 @@
 // In charge of: docs/parameters.md against the validation: the "must be", default and bounds of a field are what a
 // request gets. An unknown wording fails, so that none is published unchecked.
-// Not in charge of: whether the page is current (npm run docs), the meaning of a field
+// Not in charge of: whether the page is current (npm run fix), the meaning of a field
 // (test/node/matrix/document.test.ts).
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // In charge of: malicious servers in the real service (I13): every job ends with an error that names the problem, and
-// neither the Worker nor the transcoder grows. `HOSTILE=long` (`npm run hostile`) adds those that only a timeout ends.
+// neither the Worker nor the transcoder grows. `HOSTILE=long` (`npm run long hostile`) adds those that only a timeout ends.
 // Not in charge of: servers that merely break (../stores/httpFaults.long.test.ts), malicious files (hostileSources.test.ts).
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 // In charge of: hostile sources and names in the real service (I13, I14): every job ends with a stable code and within
 // bounds of time and memory, and reports what is wrong with its source; only the job's own addresses are requested and
-// only its files read. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run fuzz:media`) add more mutated files and others.
+// only its files read. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run long fuzz-media`) add more mutated files and others.
 // Not in charge of: addresses in the fields of a job (test/worker/storage/ssrf.test.ts).
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
