@@ -230,12 +230,12 @@ export function isSurveying({ parts, survey_parts: surveys }: Pick<TaskLifecycle
 }
 
 /**
- * The parts of an earlier division are completed: they are put together, not made again, unless they were a survey. What
- * that found may need another one, by more parts.
+ * The parts of an earlier division are completed: they are put together, not made again, unless they were a survey. Chunks
+ * and the rest follow it, not another one.
  */
-function mayBeDivided(lifecycle: TaskLifecycle, { parts }: { parts: number }): boolean {
+function mayBeDivided(lifecycle: TaskLifecycle, { parts, survey }: { parts: number; survey?: boolean }): boolean {
   if (lifecycle.kind !== 'transcode') return false
-  return lifecycle.parts === 0 || (isSurveying(lifecycle) && parts > lifecycle.parts + 1)
+  return lifecycle.parts === 0 || (isSurveying(lifecycle) && survey !== true && parts > lifecycle.parts + 1)
 }
 
 /** Of a task that was divided by this attempt. */

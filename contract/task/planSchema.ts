@@ -306,15 +306,6 @@ export const taskPlanSchema = z.object({
           z.object({
             parts: count.check(z.gte(2), z.lte(MAX_JOB_PARTS)),
             factors: z.array(z.number().check(z.gte(0), z.lte(51))).check(z.maxLength(64)),
-            loudness: z.optional(
-              z.object({
-                parts: count.check(z.gte(2), z.lte(MAX_JOB_PARTS)),
-                tries: z.optional(z.array(z.array(z.number()).check(z.maxLength(16))).check(z.maxLength(64))),
-              }),
-            ),
-            cues: z.optional(
-              z.object({ parts: count.check(z.gte(2), z.lte(MAX_JOB_PARTS)), known: z.optional(z.boolean()) }),
-            ),
           }),
         ),
         rateFactors: z.optional(z.array(z.nullable(z.number().check(z.gte(0), z.lte(51)))).check(z.maxLength(64))),

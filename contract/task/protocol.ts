@@ -86,10 +86,6 @@ export interface TaskDescription {
      * predicted. Missing = it is not divided.
      */
     divide_above_seconds?: number
-    /** The first parts may survey the source (`DividePost.survey`). */
-    surveys?: boolean
-    /** So may more parts, behind these (`DividePost.survey` once more). */
-    resurveys?: boolean
     /** Work objects of this attempt, which divides the job, for its parts. */
     mainWork?: boolean
   }

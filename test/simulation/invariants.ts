@@ -11,7 +11,6 @@ import { jobOf, monitorOf } from './taskNames.ts'
 import type { Service } from './workerModel.ts'
 import type { Scenario } from './scenario.ts'
 import type { Store } from './storageModel.ts'
-import { SurveyRounds } from './surveyRounds.ts'
 
 export interface Violation {
   invariant: string
@@ -66,7 +65,6 @@ export class Checker {
   /** No alarm of the platform fails or is late. */
   isCalm = false
   scenario!: Scenario
-  readonly rounds: SurveyRounds = new SurveyRounds(this)
   readonly #clock: Clock
   readonly #trace: ((line: string) => void) | null
   readonly #shown = new Map<string, { tcode: number; xfer: number }>()
@@ -132,7 +130,6 @@ export class Checker {
       this.fault(id, 'I6', 'a commit failed though the store took everything')
     this.#noticed(before, event)
     this.#parts(before, after, event)
-    if (after.main !== null) this.rounds.changed({ before, after, event })
     const main = after.main === null ? after : this.ledger.tasks.get(after.main)!
     const job = this.ledger.jobs.get(after.job)!
     const isWaiting = main.state === 'starting' || main.state === 'queued'
@@ -166,7 +163,11 @@ export class Checker {
       this.fault(id, 'I19', `it is divided into ${after.parts} parts, and ${parts.length} are there`)
     if (type === 'divide') {
       this.#settledAt.delete(id)
-      this.rounds.divided(before, after)
+      if (parts.some(({ part, state }) => part! < before.parts && state !== 'completed'))
+        this.fault(id, 'I19', 'it is divided, and its survey has not ended')
+      const { surveys } = this.scenario.jobs[after.job - 1]!
+      if (after.survey_parts !== surveys)
+        this.fault(id, 'I19', `${after.survey_parts} parts survey the source instead of ${surveys}`)
     }
     if ((type === 'parts_done' || type === 'finish' || type === 'committed') && !areDone)
       this.fault(id, 'I19', `${type} though not all parts are completed`)
@@ -256,6 +257,14 @@ export class Checker {
     const made = this.#maker(id, part)
     if (record?.part !== part || record.attempt !== made?.attempt)
       this.fault(id, 'I19', `part ${part} is stored by attempt ${made?.attempt}, its record is of ${record?.attempt}`)
+  }
+
+  /** An attempt behind a survey has read the records of so many parts. */
+  surveyed(id: string, attempt: number, records: number): void {
+    const { state, attempt: current, parts } = this.ledger.find(id)
+    // Behind an answer that was long on its way, another attempt may have divided it.
+    if (state === 'running' && current === attempt && records !== parts)
+      this.fault(id, 'I19', `${records} records of ${parts} are read`)
   }
 
   /** The task that stored a part. */
@@ -455,7 +464,6 @@ export class Checker {
       if (service.remembers(monitorOf(task.id)).length > 0)
         this.fault(task.id, 'I8', `its monitor keeps ${service.remembers(monitorOf(task.id)).join()}`)
       if (task.main === null) this.#atRest(service, task)
-      if (task.main === null) this.rounds.atRest(task)
     }
     // Each job is counted by its kind and its end, once.
     const counted = Object.groupBy(

@@ -18,10 +18,8 @@ export interface JobShape {
   segments: number
   /** Tasks that a divided job is made by, each with so many segments and steps; 0 = one task makes it. */
   parts: number
-  /** Parts that survey the source before, in each round: 0 = the first attempt does it. */
+  /** Parts that survey the source before: 0 = the first attempt does it. */
   surveys: number
-  /** In the second round, so many parts try what follows from the first. */
-  rounds: 1 | 2
   /** What the parts of the job stored does not fit together: the last attempt makes all of it. */
   unlike: boolean
   /** The part whose encode ends as `outcome` says; the others end well. */
@@ -65,9 +63,6 @@ export interface Scenario {
   processFaults: { at: number; k: number; kind: 'kill' | 'freeze' | 'stop' }[]
 }
 
-/** The parts of all rounds of a survey: the first of the job. */
-export const surveyPartsOf = ({ surveys, rounds }: Pick<JobShape, 'surveys' | 'rounds'>): number => surveys * rounds
-
 const MINUTE = 60_000
 /** Of ffmpeg. */
 export const OLD_BUILD = 'old'
@@ -93,7 +88,6 @@ export function scenarioOf(random: Random, more: Random, late: Random): Scenario
   const unlike = divisions.map(() => more.chance(0.2))
   const isRollout = divisions.length > 0 && more.chance(0.4)
   const builds = protocols.map(() => (isRollout && more.chance(0.3) ? NEW_BUILD : OLD_BUILD))
-  const rounds = divisions.map((each) => (each.surveys > 0 && more.chance(0.5) ? secondRound(more, each) : each))
   return {
     protocols,
     builds,
@@ -113,7 +107,7 @@ export function scenarioOf(random: Random, more: Random, late: Random): Scenario
     jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)).map((job, n) =>
       divided(
         { ...job, ...(isUneven ? chunkWork(late) : {}), ...(n === 0 ? poisoned : {}), unlike: unlike[n] ?? false },
-        rounds[n],
+        divisions[n],
       ),
     ),
     processFaults: Array.from({ length: random.whole(0, 6) }, () => ({
@@ -142,23 +136,17 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     poison: null,
     parts: 0,
     surveys: 0,
-    rounds: 1,
     unlike: false,
     failing: 0,
   }
 }
 
-type Division = Pick<JobShape, 'parts' | 'surveys' | 'rounds' | 'failing'>
+type Division = Pick<JobShape, 'parts' | 'surveys' | 'failing'>
 
 function division(random: Random): Division {
   const parts = random.chance(0.2) ? 0 : random.whole(2, 6)
   const surveys = parts > 0 && random.chance(0.5) ? random.whole(2, 4) : 0
-  return { parts, surveys, rounds: 1, failing: random.whole(0, Math.max(0, surveys + parts - 1)) }
-}
-
-/** Also one of its parts may fail. */
-function secondRound(random: Random, { parts, surveys }: Division): Division {
-  return { parts, surveys, rounds: 2, failing: random.whole(0, 2 * surveys + parts - 1) }
+  return { parts, surveys, failing: random.whole(0, Math.max(0, surveys + parts - 1)) }
 }
 
 /** Long enough for some reports. */
@@ -167,7 +155,7 @@ function chunkWork(random: Random): Pick<JobShape, 'steps' | 'stepMs'> {
 }
 
 /** Only a segmented job is divided. */
-function divided(job: JobShape, division: Division = { parts: 0, surveys: 0, rounds: 1, failing: 0 }): JobShape {
+function divided(job: JobShape, division: Division = { parts: 0, surveys: 0, failing: 0 }): JobShape {
   if (job.kind === 'plan' || division.parts === 0) return job
   return { ...job, ...division, playlists: Math.max(1, job.playlists) }
 }

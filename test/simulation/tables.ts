@@ -12,8 +12,6 @@ export type Task = Omit<TaskRow, 'job_id' | 'webhook' | 'has_plan'> & { plan: st
 /** As much of a plan as the service reads. */
 export interface SimulatedPlan {
   engine: { build: string }
-  /** What the second round of a survey tries, from the records of the first; null = there is none, or it is over. */
-  tries: string | null
 }
 
 export interface Usage {

@@ -208,8 +208,6 @@ export interface Told {
 export interface PartRecord {
   part: number
   attempt: number
-  /** What the plan said that the second round tries. */
-  tries: string | null
   /** Segments of each media playlist. */
   segments: string[][]
   uploads: { id: string; path: string }[]

@@ -6,8 +6,7 @@ import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
-import { NEW_BUILD, surveyPartsOf, type JobShape } from './scenario.ts'
-import { gainsOf } from './surveyRounds.ts'
+import { NEW_BUILD, type JobShape } from './scenario.ts'
 import type { SimulatedPlan } from './tables.ts'
 import { DONE, TaskApi, type PartRecord, type Told } from './taskApiModel.ts'
 import type { Service } from './workerModel.ts'
@@ -205,14 +204,11 @@ export class Transcoder {
     const build = this.#build
     const told = yield* this.#ask(run, life, (program) => this.#api.task(program, id, attempt, build))
     if (told.part !== null) service.checker.makes(id, build)
-    if (told.part !== null) service.checker.rounds.begins(id, attempt, told.plan)
     if (told.assemble !== null) return yield* this.#assemble(run, life, shape, told.assemble)
-    const survey = yield* this.#readSurvey(run, life, told.surveyed ?? 0)
-    if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape, told, survey)
+    if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape, told)
     const made = yield* this.#encode(run, life, workOf(shape, told.part))
     if (made === null) return
-    if (told.part !== null)
-      return yield* this.#deliver(run, life, { part: told.part, tries: told.plan?.tries ?? null, ...made })
+    if (told.part !== null) return yield* this.#deliver(run, life, { part: told.part, ...made })
     run.ending = true
     if (shape.kind === 'plan') {
       yield* this.#ask(run, life, (program) => this.#api.estimate(program, id, attempt, DONE))
@@ -256,24 +252,13 @@ export class Transcoder {
     return { segments, uploads }
   }
 
-  *#readSurvey(run: Run, life: number, parts: number): Process<(PartRecord | null)[]> {
-    const records: (PartRecord | null)[] = []
-    for (let part = 0; part < parts; part++) records.push(yield* this.#record(run, life, part))
-    if (parts > 0) this.#service.checker.rounds.read(run.id, run.attempt, records)
-    return records
-  }
-
-  /** First into the parts of a survey, if there is one, behind its first round into those of the second, then into chunks. */
-  *#divide(
-    run: Run,
-    life: number,
-    shape: JobShape,
-    { plan: stored, surveyed }: Told,
-    records: (PartRecord | null)[],
-  ): Process {
+  /** First into the parts of a survey, if there is one, then into chunks. */
+  *#divide(run: Run, life: number, shape: JobShape, { plan: stored, surveyed }: Told): Process {
     const { id, attempt } = run
-    const all = surveyPartsOf(shape)
-    const isSurvey = (surveyed ?? 0) < all
+    const { surveys } = shape
+    const isSurvey = surveyed === null && surveys > 0
+    for (let part = 0; part < (surveyed ?? 0); part++) yield* this.#record(run, life, part)
+    if (surveyed !== null) this.#service.checker.surveyed(id, attempt, surveyed)
     yield* this.#wait(life, shape.stepMs)
     this.#heed(run)
     // A plan for another build is of no use here, but what surveyed parts made stays of theirs.
@@ -281,17 +266,16 @@ export class Transcoder {
     const build = surveyed === null || stored === null ? this.#build : stored.engine.build
     const plan: SimulatedPlan = {
       engine: { build },
-      tries: isSurvey && surveyed !== null ? gainsOf(records) : null,
     }
     yield* this.#ask(run, life, (program) => this.#api.plan(program, id, attempt, plan, replaces))
     run.ending = true
-    const division = { survey: isSurvey, parts: isSurvey ? (surveyed ?? 0) + shape.surveys : all + shape.parts }
+    const division = { survey: isSurvey, parts: isSurvey ? surveys : surveys + shape.parts }
     yield* this.#ask(run, life, (program) => this.#api.divide(program, id, attempt, division))
   }
 
   *#deliver(run: Run, life: number, made: Omit<PartRecord, 'attempt'>): Process {
     const { id, attempt } = run
-    const surveys = surveyPartsOf(this.#service.scenario.jobs[this.#service.ledger.find(id).job - 1]!)
+    const { surveys } = this.#service.scenario.jobs[this.#service.ledger.find(id).job - 1]!
     if (made.part === surveys + REST) yield* this.#requireLastChunk(run, life, surveys + LAST_CHUNK)
     run.ending = true
     const record = { ...made, attempt }
@@ -408,7 +392,7 @@ export class Transcoder {
 /** What one part makes of its job: the rest makes the files, a chunk the segments, one of the survey nothing. */
 function workOf(shape: JobShape, part: number | null): JobShape {
   if (part === null) return shape
-  const surveys = surveyPartsOf(shape)
+  const { surveys } = shape
   return {
     ...shape,
     ...(part === surveys + REST ? { playlists: 0 } : { files: 0 }),

@@ -18,9 +18,6 @@ import { readIndex } from './surveyIndex.ts'
 const RUN_IN_SECONDS = 4
 /** Frames that a decoder holds back, and the next frame, which says how long the last one is shown. */
 const RUN_OUT_SECONDS = 0.5
-/** Of audio that is measured: it is read from a little before its stretch on. */
-const AUDIO_RUN_IN_SECONDS = 5
-const AUDIO_RUN_OUT_SECONDS = 2
 
 /** A day of video and one of audio with a codec. More would fill the memory. */
 const MOST_PLACES = 2 * MAX_FRAMES
@@ -42,27 +39,6 @@ export function expectPart(
   const expected = tracks === null || plan.part.kind === 'rest' ? null : ofChunk(tracks, part)
   loopback.expect(expected === null ? null : new ExpectedBytes(expected))
   const skipped = tracks !== null && skipsVideo(plan) ? videoBytes(tracks) : []
-  if (skipped.length > 0) loopback.skip(new SkippedBytes(skipped))
-}
-
-/** The same for a stretch of the audio, in seconds of the source: what is video in it is not read. */
-export async function expectAudio(
-  loopback: Pick<LoopbackServer, 'open' | 'readRange' | 'expect' | 'skip'>,
-  { media, from, until }: { media: MediaInfo; from: number; until: number },
-  signal: AbortSignal,
-): Promise<void> {
-  const tracks = await readTracks(loopback, media, signal)
-  const range = rangeOf(
-    (tracks ?? [])
-      .filter(({ handler }) => handler === 'soun')
-      .flatMap(({ samples }) =>
-        samples.filter(
-          ({ seconds }) => seconds >= from - AUDIO_RUN_IN_SECONDS && seconds <= until + AUDIO_RUN_OUT_SECONDS,
-        ),
-      ),
-  )
-  loopback.expect(range === null ? null : new ExpectedBytes([range]))
-  const skipped = tracks === null ? [] : videoBytes(tracks)
   if (skipped.length > 0) loopback.skip(new SkippedBytes(skipped))
 }
 
@@ -101,14 +77,11 @@ function ofChunk(tracks: readonly TrackPlaces[], { plan, startSeconds }: Part): 
   const from = begin - RUN_IN_SECONDS
   const start = samples.findLastIndex((sample, index) => isKey(index) && sample.seconds <= from)
   const wanted = samples.filter((sample, index) => index >= start && sample.seconds <= until)
-  const range = rangeOf(wanted)
-  return range === null ? null : [range]
-}
-
-function rangeOf(samples: TrackPlaces['samples']): ByteRange | null {
-  if (samples.length === 0) return null
-  return {
-    first: samples.reduce((least, { first }) => Math.min(least, first), Infinity),
-    last: samples.reduce((most, { end }) => Math.max(most, end - 1), 0),
-  }
+  if (wanted.length === 0) return null
+  return [
+    {
+      first: wanted.reduce((least, { first }) => Math.min(least, first), Infinity),
+      last: wanted.reduce((most, { end }) => Math.max(most, end - 1), 0),
+    },
+  ]
 }

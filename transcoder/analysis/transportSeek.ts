@@ -66,7 +66,7 @@ export class TransportSearch {
   }
 
   /** Seconds on ffmpeg's clock of the file, which goes on where the 33 bits of the time stamps end. */
-  secondsOf(ticks: number): number {
+  #secondsOf(ticks: number): number {
     const start = wrapTicks(Math.round(this.#start * TICKS_PER_SECOND))
     return this.#start + (wrapTicks(ticks - start + EARLIER_TICKS) - EARLIER_TICKS) / TICKS_PER_SECOND
   }
@@ -89,7 +89,7 @@ export class TransportSearch {
     for (let place = 1; place < LOOKS; place += 1) {
       const unit = await this.#unitBehind(Math.floor((this.#size * place) / LOOKS), this.#size)
       if (unit === null) continue
-      const seconds = this.secondsOf(unit.dts)
+      const seconds = this.#secondsOf(unit.dts)
       if (seconds < last || seconds > this.#end + NEAR_SECONDS) return false
       last = seconds
     }
@@ -108,8 +108,8 @@ export class TransportSearch {
       const guess = low.offset + Math.floor(span * (step % 3 === 2 ? 0.5 : Math.min(0.98, Math.max(0.02, share))))
       const unit = await this.#unitBehind(guess, high.offset)
       if (unit === null) high = { offset: guess, seconds: high.seconds }
-      else if (this.secondsOf(unit.dts) > seconds) high = { offset: guess, seconds: this.secondsOf(unit.dts) }
-      else low = { offset: guess + unit.offset, seconds: this.secondsOf(unit.dts) }
+      else if (this.#secondsOf(unit.dts) > seconds) high = { offset: guess, seconds: this.#secondsOf(unit.dts) }
+      else low = { offset: guess + unit.offset, seconds: this.#secondsOf(unit.dts) }
     }
     return low
   }
@@ -134,8 +134,8 @@ export class TransportSearch {
       const units = videoUnits(bytes, this.#stream)
       // The next block begins with the last unit, which may be cut off in this one.
       for (const { dts, pts, offset, isExact } of isLast ? units : units.slice(0, -1)) {
-        if (this.secondsOf(dts) > seconds) return found
-        if (isExact && this.secondsOf(pts) <= seconds) found = { offset: at + offset, seconds: this.secondsOf(dts) }
+        if (this.#secondsOf(dts) > seconds) return found
+        if (isExact && this.#secondsOf(pts) <= seconds) found = { offset: at + offset, seconds: this.#secondsOf(dts) }
       }
       if (isLast) return found
       const next = units.length > 1 ? units.at(-1)!.offset : 0

@@ -15,7 +15,7 @@ import type { AttemptResult } from './reportResult.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { LOG_MS } from './reportFailure.ts'
 import { openTask, type OpenTask, type Surroundings } from './openTask.ts'
-import { dividedAfterAll, reportSource, surveyAndPlan, type Surveyed } from './surveyAndPlan.ts'
+import { dividedAfterAll, readSourceCues, reportSource, surveyAndPlan, type Surveyed } from './surveyAndPlan.ts'
 import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan, undividedPlan } from './taskPlan.ts'
 import { requireOutputSpace, transcode } from './transcode.ts'
 import { transcodeResult } from './transcodeResult.ts'
@@ -37,38 +37,26 @@ export async function runSteps(
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
   if (task.assemble !== undefined) return assembleOrMake(attempt, task, surroundings, task.assemble)
-  if (task.surveyed !== undefined) return divideOrMake(attempt, task, surroundings, task.surveyed.parts)
+  if (task.surveyed !== undefined)
+    return { kind: 'divide', post: await divideSurveyed(attempt, task, surroundings, task.surveyed.parts) }
   if (task.part !== undefined)
     return { kind: 'deliver', post: await makePart(attempt, task, surroundings, task.part.index) }
   const open = await openTask(attempt, task, surroundings)
   if (task.kind === 'plan') return { kind: 'estimate', post: await estimate(open) }
-  const { plan, drawn, hasCaptions } = await planToFollow(open)
-  const division = partsOfJob(attempt.log, task, plan)
+  const made = await planToFollow(open)
+  const division = partsOfJob(attempt.log, task, made.plan)
   if (division !== null) return { kind: 'divide', post: division }
-  return { kind: 'finish', post: await makeAll(open, { plan, drawn, hasCaptions }) }
+  return { kind: 'finish', post: await makeAll(open, made) }
 }
 
 async function makeAll(
   open: OpenTask,
-  { plan, drawn, hasCaptions }: Omit<Surveyed, 'media' | 'deadline'>,
+  { hasCaptions, ...followed }: Omit<Surveyed, 'media' | 'deadline'>,
 ): Promise<FinishPost> {
-  const transcoded = await transcode(open, { plan, drawn })
+  const transcoded = await transcode(open, followed)
   // The log is sent while the last uploads end.
   void open.surroundings.logSender.send(LOG_MS)
   return transcodeResult(open, transcoded, hasCaptions)
-}
-
-/** With what the survey found, one task may have to make the whole job. */
-async function divideOrMake(
-  attempt: Attempt,
-  task: TaskDescription,
-  surroundings: Surroundings,
-  parts: number,
-): Promise<AttemptResult> {
-  const divided = await divideSurveyed(attempt, task, surroundings, parts)
-  if (divided.kind === 'divided') return { kind: 'divide', post: divided.post }
-  const made = await makeAll(divided.open, divided.made)
-  return { kind: 'finish', post: { ...made, undivided: true } }
 }
 
 /** Chunks that make no stream together are made again by this attempt, as a job that is not divided. */
@@ -91,11 +79,10 @@ async function assembleOrMake(
 }
 
 async function estimate(open: OpenTask): Promise<EstimatePost> {
-  const { attempt, spec, cues, sizeBytes } = open
-  const { media, plan, deadline } = await surveyAndPlan(open)
+  const { attempt, spec, sizeBytes } = open
+  const { media, plan, deadline, cues } = await surveyAndPlan(open)
   await requireOutputSpace(attempt, plan)
-  const source = { media, found: await cues.read(), sizeBytes }
-  const made = estimateJob(spec, source, plan, attempt.settings, deadline)
+  const made = estimateJob(spec, { media, found: cues, sizeBytes }, plan, attempt.settings, deadline)
   return { estimate: made, warnings: plan.warnings, progress: attempt.progress.snapshot() }
 }
 
@@ -117,16 +104,17 @@ async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media' | 'd
 /** What surveyAndPlan finds, if there is a plan. */
 async function followPlan(open: OpenTask, followed: Plan): Promise<Omit<Surveyed, 'media' | 'deadline'>> {
   const { attempt, surroundings, spec, joined, media, captionFiles } = open
+  const cues = await readSourceCues(open)
   // An older transcoder stored the plan, but not the source report.
   await Promise.all([
-    reportSource(open, followed.join === undefined ? media : joinedMedia(followed.join)),
+    reportSource(open, followed.join === undefined ? media : joinedMedia(followed.join), cues),
     surroundings.headStart.end(),
   ])
   const drawn =
     joined === null
       ? await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
       : await joined.readDrawn(followed.join, captionFiles)
-  return { plan: followed, drawn, hasCaptions: spec.inputs === null }
+  return { plan: followed, drawn, cues, hasCaptions: spec.inputs === null }
 }
 
 /** A dry run has no measurable progress: its remaining time is assumed to equal the time elapsed. */

@@ -19,7 +19,6 @@ import { requireCompleteSource } from './encode.ts'
 import type { HeadStart } from './headStart.ts'
 import { JoinedSource } from './join/joinedSource.ts'
 import type { InputsContext } from './join/openInputs.ts'
-import { AttemptCues, type CueSource } from './sourceCues.ts'
 import { withLengths } from './sourceLengths.ts'
 import { specOf } from './taskPlan.ts'
 
@@ -50,21 +49,13 @@ export interface OpenTask {
   /** The source as ffprobe reports it, and without a video stream that no output uses. */
   probed: MediaInfo
   media: MediaInfo
-  /** None where the attempt makes a part of the job. */
-  cues: AttemptCues
   logo: LogoImage | null
   /** null = the job draws none, or the attempt makes a part of it: chunks have stored ones (division/drawnSubtitles.ts). */
   bitmaps: DrawnBitmaps | null
   captionFiles: CaptionFile[]
 }
 
-/** `cuesOf`: where its cues come from; missing = they are looked for in the source. */
-export async function openTask(
-  attempt: Attempt,
-  task: TaskDescription,
-  surroundings: Surroundings,
-  cuesOf?: (source: CueSource) => AttemptCues,
-): Promise<OpenTask> {
+export async function openTask(attempt: Attempt, task: TaskDescription, surroundings: Surroundings): Promise<OpenTask> {
   const { taskClient, loopback, engine, workspace, progress, controller } = attempt
   const { headStart, inputs } = surroundings
   progress.setPhase('probing')
@@ -82,9 +73,6 @@ export async function openTask(
     }))
   const probed = joined === null ? await withLengths(attempt, stated, sizeBytes) : stated
   const media = withoutUnusedVideo(spec, probed)
-  const hasNone = task.part !== undefined || joined !== null
-  const source = { attempt, spec, media }
-  const cues = cuesOf?.(source) ?? (hasNone ? AttemptCues.known(null) : await AttemptCues.open(source, task))
   const logo = spec.logo
     ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
     : null
@@ -100,7 +88,6 @@ export async function openTask(
     began,
     probed,
     media,
-    cues,
     logo,
     bitmaps,
     captionFiles,

@@ -3,6 +3,7 @@
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { requireChunkPlaces, withChunkSeek } from '../analysis/chunkPlace.ts'
+import { findCues } from '../analysis/findCues.ts'
 import { measureLoudness } from '../analysis/measureLoudness.ts'
 import { measureFrames } from '../analysis/measureSource.ts'
 import type { SampleOptions } from '../analysis/rate/encodePlace.ts'
@@ -11,14 +12,13 @@ import { roughFactors, withRateFactors } from '../analysis/rate/sampleRates.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
 import { UnlikeChunks } from '../division/unlikeChunks.ts'
+import type { CueFindings } from '../formats/scte35/cueScan.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { tooLongForOneAttempt } from '../plan/division/automaticDivision.ts'
 import { checkDeadline, deadlineWarning, type DeadlineCheck } from '../plan/division/deadlineCheck.ts'
 import { encodedSegments } from '../plan/division/encodedSegments.ts'
-import { loudnessSeconds, withExpectedLoudness } from '../plan/division/loudnessSurvey.ts'
-import { isSoughtTransport } from '../plan/division/soughtTransport.ts'
 import { samplingSeconds } from '../plan/division/samplingCost.ts'
-import { isProvisional, readingSeconds, SURVEY_PARTS_LEFT, surveyParts } from '../plan/division/surveyPlan.ts'
+import { surveyParts } from '../plan/division/surveyPlan.ts'
 import { withDivision, withoutDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -27,10 +27,11 @@ import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { planJob } from '../plan/planJob.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
-import { applyCut, cutSource, seekOrigin } from '../plan/streams/cut.ts'
+import { applyCut, cutSource } from '../plan/streams/cut.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
-import type { SourceCues } from '../plan/streams/cuePlan.ts'
+import { carriesCues } from '../plan/streams/cuePlan.ts'
+import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { writeCaptionCarriers } from './captionTracks.ts'
 import { requireCompleteSource } from './encode.ts'
@@ -43,25 +44,18 @@ export interface Surveyed {
   /** null = the client named no end time, or it cannot be predicted whether the job meets it. */
   deadline: DeadlineCheck | null
   drawn: DrawnCaptions | null
+  /** Of the whole source. The plan contains the frames at which they splice, not the cues, which may be megabytes. */
+  cues: CueFindings | null
   /** The source was found to have captions; true where it was not checked. */
   hasCaptions: boolean
 }
 
-/** What parts of the job found in the source before it is planned again. */
-export interface FoundByParts {
-  /** So many there are. */
-  parts: number
-  /** null = they could not measure the loudness, or were not asked to. */
-  withLoudness: ((media: MediaInfo) => MediaInfo) | null
-}
-
-/** `found`: missing = nothing was looked for. */
-export async function surveyAndPlan(open: OpenTask, found: FoundByParts | null = null): Promise<Surveyed> {
+export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
   const { task, joined, logo, captionFiles } = open
-  if (joined === null) return surveyFile(open, found)
+  if (joined === null) return surveyFile(open)
   const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
   await reportSource(open, planned.media)
-  return { ...planned, ...(await divided(open, planned.plan, planned.media)), hasCaptions: false }
+  return { ...planned, ...(await divided(open, planned.plan, planned.media)), cues: null, hasCaptions: false }
 }
 
 /**
@@ -78,21 +72,7 @@ export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan 
 
 type Divided = Pick<Surveyed, 'plan' | 'deadline'>
 
-/** What parts of the job are still to find for its plan; without a survey that does it, it is planned again. */
-interface Later {
-  loudness: boolean
-  cues: boolean
-}
-
-const NOTHING_LATER: Later = { loudness: false, cues: false }
-
-/** `round`: the survey that may come, or the one that has ended. */
-async function divided(
-  open: OpenTask,
-  plan: Plan,
-  used: MediaInfo,
-  round: Later | FoundByParts = NOTHING_LATER,
-): Promise<Divided> {
+async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Divided> {
   const { accepts, deadline: wish, max_attempt_ms: maxAttemptMs } = open.task
   const maxParts = accepts?.parts ?? null
   const automatic = {
@@ -104,8 +84,7 @@ async function divided(
   }
   // A joined source has no bytes of its own, and each part would have to copy what is read in order.
   const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  const left = accepts?.surveys === true ? SURVEY_PARTS_LEFT : 0
-  const abilities = { seekable, maxParts, automatic, surveyed: 'parts' in round ? round.parts : left }
+  const abilities = { seekable, maxParts, automatic }
   const wished = withDivision(open.spec, plan, used, abilities)
   const reason = wished.division == null ? null : await undividable(open, wished)
   const made =
@@ -116,7 +95,7 @@ async function divided(
   if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
   const source = await open.attempt.loopback.version()
   const withSource = { ...planned, division: { ...planned.division, source } }
-  return { plan: 'parts' in round ? withSource : await withSurveyOrRates(open, withSource, used, round), deadline }
+  return { plan: await withSurveyOrRates(open, withSource, used), deadline }
 }
 
 /** A job that did not ask for chunks says nothing, unless one attempt may not be enough for it: `risk`. */
@@ -140,32 +119,17 @@ async function undividable({ attempt, task, spec, media }: OpenTask, plan: Plan)
 }
 
 /** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
-async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo, later: Later): Promise<Plan> {
-  const { attempt, task, probed, sizeBytes } = open
+async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
+  const { attempt, probed } = open
   const { engine, settings, controller, loopback, log } = attempt
   const sampling = { url: loopback.url, ...sampleOptions(open) }
   const encoded = encodedSegments(plan)
   const division = plan.division!
-  const measuring = later.loudness ? loudnessSeconds(plan, sizeBytes) : 0
-  const seconds =
-    samplingSeconds(encoded, used, settings.machine.vcpus) + measuring + (later.cues ? readingSeconds(sizeBytes) : 0)
-  const { accepts } = task
-  const rounds = measuring > 0 ? 2 : 1
-  const parts = accepts?.surveys === true ? surveyParts(seconds, division, accepts.parts ?? 0, rounds) : null
-  const isAsked = measuring > 0 || later.cues
-  if ((later.loudness || later.cues) && (parts === null || !isAsked)) return plan
-  const factors = parts === null ? null : await roughFactors(engine, encoded, sampling)
-  if (parts !== null && isAsked) {
-    const survey = {
-      parts: rounds * parts,
-      factors: factors ?? [],
-      ...(measuring > 0 ? { loudness: { parts } } : {}),
-      ...(later.cues ? { cues: { parts } } : {}),
-    }
-    return { ...plan, division: { ...division, survey } }
-  }
-  if (parts !== null)
+  const parts = surveyParts(samplingSeconds(encoded, used, settings.machine.vcpus))
+  if (parts !== null) {
+    const factors = await roughFactors(engine, encoded, sampling)
     return factors === null ? plan : { ...plan, division: { ...division, survey: { parts, factors } } }
+  }
   const made = await withRateFactors(engine, encoded, {
     ...sampling,
     log,
@@ -188,11 +152,22 @@ export function sampleOptions({ attempt, spec, media, captionFiles }: OpenTask):
   }
 }
 
-export function reportSource({ attempt, task, spec, cues, sizeBytes }: OpenTask, media: MediaInfo): Promise<void> {
-  return postSource(attempt, task, (): SourceReport => sourceReport(spec, { media, found: cues.sofar, sizeBytes }))
+/** `found`: cues of the source. */
+export function reportSource(
+  { attempt, task, spec, sizeBytes }: OpenTask,
+  media: MediaInfo,
+  found: CueFindings | null = null,
+): Promise<void> {
+  return postSource(attempt, task, (): SourceReport => sourceReport(spec, { media, found, sizeBytes }))
 }
 
-async function surveyFile(open: OpenTask, found: FoundByParts | null): Promise<Surveyed> {
+/** null = the source has none, or the job carries none of it. */
+export async function readSourceCues({ attempt, spec, joined, media }: OpenTask): Promise<CueFindings | null> {
+  if (joined !== null || !carriesCues(spec)) return null
+  return findCues(attempt.loopback, media, outputStartSeconds(spec, media), attempt.controller.signal)
+}
+
+async function surveyFile(open: OpenTask): Promise<Surveyed> {
   const { attempt, task, surroundings, spec, probed, media, logo, bitmaps, captionFiles } = open
   const { loopback, engine, settings, workspace, controller } = attempt
   const { headStart, sideTasks } = surroundings
@@ -231,58 +206,24 @@ async function surveyFile(open: OpenTask, found: FoundByParts | null): Promise<S
   const framed = await measureFrames(engine, loopback.url, { spec, media: used }, options)
   requireCompleteSource(attempt)
   const whole = withScan(inspected, framed)
-  if (whole !== inspected) void sideTasks.run(() => reported.then(() => reportSource(open, whole)))
+  const cues = await readSourceCues(open)
+  if (whole !== inspected || cues !== null)
+    void sideTasks.run(() => reported.then(() => reportSource(open, whole, cues)))
   const drawn = await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
   const bitmapTrack = (await bitmaps?.measure(spec, framed)) ?? null
-  const planWith = (measured: MediaInfo, cues: SourceCues | null): Plan =>
-    planJob(spec, measured, engine.features, cues, logo, captionFiles, drawn, bitmapTrack)
-  let measuring: Promise<MediaInfo> | null = null
-  const later = found === null ? await plannedLater() : null
-  const made = later ?? (await measuredPlan())
+  const measured = await measureLoudness(engine, loopback.url, { spec, media: framed }, options)
+  requireCompleteSource(attempt)
+  const carried = cutCues(cues, framed.cut)
+  const plan = planJob(spec, measured, engine.features, carried, logo, captionFiles, drawn, bitmapTrack)
+  const made = await divided(open, plan, measured)
   await reported
   return {
     media: whole,
     ...made,
     drawn,
+    cues,
     hasCaptions: inspected.video?.closedCaptions === true,
   }
-
-  /** null = this attempt has to find out everything by itself. */
-  async function plannedLater(): Promise<Divided | null> {
-    const asked: Later = { loudness: await canMeasureLater(open), cues: open.cues.expected !== null }
-    if (!asked.loudness && !asked.cues) return null
-    const expected = asked.loudness ? withExpectedLoudness(spec, framed) : await measured()
-    const cues = open.cues.expected ?? (await cutSourceCues())
-    const planned = await divided(open, planWith(expected, cues), expected, asked)
-    return planned.plan.division != null && isProvisional(planned.plan.division) ? planned : null
-  }
-
-  async function measuredPlan(): Promise<Divided> {
-    const isKnown = open.cues.expected === null
-    const cues = await cutSourceCues()
-    if (!isKnown) void sideTasks.run(() => reported.then(() => reportSource(open, whole)))
-    const known = found?.withLoudness?.(framed) ?? (await measured())
-    return divided(open, planWith(known, cues), known, found ?? undefined)
-  }
-
-  async function cutSourceCues(): Promise<SourceCues | null> {
-    return cutCues(await open.cues.read(), framed.cut)
-  }
-
-  function measured(): Promise<MediaInfo> {
-    measuring ??= measureLoudness(engine, loopback.url, { spec, media: framed }, options).then((of) => {
-      requireCompleteSource(attempt)
-      return of
-    })
-    return measuring
-  }
-}
-
-/** Parts of the job may measure the loudness, if it has any. */
-async function canMeasureLater(open: OpenTask): Promise<boolean> {
-  const { spec, task, media } = open
-  if (spec.loudnessLufs === null || task.kind === 'plan' || task.accepts?.resurveys !== true) return false
-  return (seekOrigin(spec, media) !== null || isSoughtTransport(media)) && (await isSeekable(open))
 }
 
 function withSurvey(media: MediaInfo, survey: VideoSurvey | null): MediaInfo {

@@ -6,8 +6,6 @@ import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import { AttemptAbort, StaleAttempt } from '../errors.ts'
-import { partsOfJob } from './division/divideJob.ts'
-import { isProvisional } from '../plan/division/surveyPlan.ts'
 import { withoutDivision } from '../plan/division/withDivision.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
 import type { SourceVersion } from '../plan/model/divisionPlan.ts'
@@ -43,8 +41,6 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
     log.info('the plan of another version is made again')
     return null
   }
-  // What its survey finds is not known, and this attempt cannot have it found.
-  if (plan.division != null && isProvisional(plan.division) && partsOfJob(log, task, plan) === null) return null
   // Another build encodes no chunks of a division (requirePlannedBuild).
   const canDivide = plan.division == null || plan.engine?.build === engine.build
   const fits = canDivide && fitsEngine(plan, engine.features)

@@ -12,7 +12,7 @@ import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/str
 import type { ChunkReading } from '../division/chunkReading.ts'
 import { workDirectory } from '../division/workObjects.ts'
 import { Extractor } from '../extracts/extractor.ts'
-import type { Cue } from '../formats/scte35/cueScan.ts'
+import type { Cue, CueFindings } from '../formats/scte35/cueScan.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { withMainExtracts } from '../plan/argv/extractArgs.ts'
@@ -47,6 +47,8 @@ import { isSeekable, type OpenTask } from './openTask.ts'
 export interface FollowedPlan {
   plan: Plan
   drawn: DrawnCaptions | null
+  /** Of the whole source. */
+  cues: CueFindings | null
 }
 
 export interface Transcoded {
@@ -92,7 +94,7 @@ export async function transcode(
 
 async function transcodeOnce(
   open: OpenTask,
-  { plan: followed, drawn }: FollowedPlan,
+  { plan: followed, drawn, cues: sourceCues }: FollowedPlan,
   { reading, ...ofPart }: TranscodeOptions,
   steady: boolean,
 ): Promise<Transcoded> {
@@ -104,7 +106,7 @@ async function transcodeOnce(
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
   const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
-  const cues = joined?.cues(plan) ?? cutCues(await open.cues.read(), plan.cut)?.cues ?? []
+  const cues = joined?.cues(plan) ?? cutCues(sourceCues, plan.cut)?.cues ?? []
   const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
   const limits = timeLimits(plan, known, {
     vcpus: settings.machine.vcpus,

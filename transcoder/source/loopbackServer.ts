@@ -136,9 +136,10 @@ export class LoopbackServer {
     if (!this.#isCopied) this.#reader.skip(bytes)
   }
 
-  /** The whole source, or a range of one that has ranges, for use in this process. */
-  read(signal: AbortSignal, range: ByteRange | null = null): AsyncIterable<Uint8Array> {
-    return range === null ? this.#readAll(signal) : this.#read(range, signal)
+  /** The whole source, for use in this process. */
+  async *read(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { size, ranges } = await this.#reader.open()
+    yield* this.#read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
   }
 
   /** A few bytes of the source; fewer at its end, and none from the middle of a source without ranges. */
@@ -155,11 +156,6 @@ export class LoopbackServer {
       if (read >= count) break
     }
     return Buffer.concat(chunks).subarray(0, count)
-  }
-
-  async *#readAll(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { size, ranges } = await this.#reader.open()
-    yield* this.#read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
   }
 
   /** The first program maps of a transport stream; empty before its beginning was read. */

@@ -73,8 +73,7 @@ export function describeDivision(
 export function acceptedReports(env: Env, job: Job, task: TaskRow): NonNullable<TaskDescription['accepts']> {
   const isMain = task.main === null
   return {
-    // Behind a survey it is complete: the first attempt knew no cues.
-    source: isMain && (job.source === null || isSurveying(task)),
+    source: isMain && job.source === null,
     preview: isMain && job.config.preview !== false && job.poster === null,
     log: task.part === null || task.part >= job.survey_parts,
     subtitles: true,

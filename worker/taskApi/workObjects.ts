@@ -3,7 +3,7 @@
 // Not in charge of: removing them, with the other records of the ended job (monitor/commitOutputs.ts); their content,
 // which only transcoders know.
 import type { Context } from 'hono'
-import { isSurveying, terminal } from '#contract/task/lifecycle.ts'
+import { terminal } from '#contract/task/lifecycle.ts'
 import { workObjectName } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { findTask } from '../db/tasks.ts'
@@ -41,15 +41,11 @@ export async function putWorkObject(c: Context<TaskEnv>): Promise<Response> {
   return c.json({})
 }
 
-/**
- * Parts may be reading what the attempt that divided the job has stored. One behind a survey divides it again, and stores
- * under a number of its own. @throws RequestError
- */
+/** Parts may be reading what the attempt that divided the job has stored. @throws RequestError */
 async function requireUndivided(db: D1Database, id: string): Promise<void> {
   const main = await findTask(db, id)
   if (main?.kind === 'plan') throw new RequestError('forbidden', 'A dry run stores nothing.')
-  const dividesAgain = main !== null && main.state === 'running' && isSurveying(main)
-  if (main?.parts !== 0 && !dividesAgain) throw staleAttempt()
+  if (main?.parts !== 0) throw staleAttempt()
 }
 
 async function isNeeded(db: D1Database, id: string, attempt: number): Promise<boolean> {

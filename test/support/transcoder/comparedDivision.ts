@@ -2,7 +2,6 @@
 // Not in charge of: expectations.
 import type { FinishPost, TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
-import type { SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
 import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import { inChunks, runDividedJob } from './dividedJob.ts'
 import { FakeTaskApi, type FakeSource } from './fakeTaskApi.ts'
@@ -60,8 +59,6 @@ export async function compareDivision(
     chunks,
     captions = [],
     ranges = true,
-    survey,
-    beforeSurvey,
   }: {
     source: Buffer
     /** null = single segments, planned by the first attempt. */
@@ -69,9 +66,6 @@ export async function compareDivision(
     captions?: Buffer[]
     /** False: every chunk decodes from the beginning. */
     ranges?: boolean
-    /** Parts survey the source, and then the job is planned again: in single segments. */
-    survey?: SurveyPlan
-    beforeSurvey?: (taskApi: FakeTaskApi) => void
   },
 ): Promise<ComparedDivision> {
   const fixture = withOneThread(anyThreads)
@@ -80,10 +74,7 @@ export async function compareDivision(
     await runTask(runRequest(taskApi), fixture.context())
   })
   const divided = await made({ bytes: source, ranges }, captions, (taskApi) =>
-    runDividedJob(fixture, taskApi, chunks === null || survey !== undefined ? inChunks(task) : task, {
-      chunks,
-      ...(survey === undefined ? {} : { survey, beforeSurvey: () => beforeSurvey?.(taskApi) }),
-    }),
+    runDividedJob(fixture, taskApi, chunks === null ? inChunks(task) : task, { chunks }),
   )
   const [one, other] = [alone, divided].map(({ objects }) => renamed(objects))
   const names = (objects: ReadonlyMap<string, Buffer>): string[] => [...objects.keys()].toSorted()

@@ -13,18 +13,18 @@ import { runRequest, type AttemptFixture } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
 
 /** As the service says, by what was divided before. */
-const acceptsOf = (done: { parts: number; survey_parts: number }): NonNullable<TaskDescription['accepts']> => ({
+const acceptsOf = (parts: number): NonNullable<TaskDescription['accepts']> => ({
   source: true,
   preview: true,
   log: true,
   subtitles: true,
-  ...divisionAbilities({ kind: 'transcode', ...done }),
+  ...divisionAbilities({ kind: 'transcode', parts }),
 })
 
 interface Division {
   /** As in the plan; null = as the first attempt plans them. */
   chunks: number[] | null
-  /** As in the plan; missing = the first attempt surveys the source. */
+  /** As in the plan; missing = the first attempt takes the samples. */
   survey?: SurveyPlan
   /** The parts that are made, in their order; missing = all, by index. Without all of them the job is not put together. */
   parts?: number[]
@@ -33,8 +33,6 @@ interface Division {
   /** The version of the source that the plan was made for. */
   source?: SourceVersion
   beforeSurvey?: () => void
-  /** Before the attempt that reads what a round of the survey found. */
-  beforePlan?: () => void
   beforeAssembly?: () => void
 }
 
@@ -49,9 +47,9 @@ export async function runDividedJob(
   fixture: AttemptFixture,
   taskApi: FakeTaskApi,
   task: TaskDescription,
-  { chunks, survey, parts: wanted, build, source, beforeSurvey, beforePlan, beforeAssembly }: Division,
+  { chunks, survey, parts: wanted, build, source, beforeSurvey, beforeAssembly }: Division,
 ): Promise<void> {
-  const accepts = acceptsOf({ parts: 0, survey_parts: 0 })
+  const accepts = acceptsOf(0)
   taskApi.division =
     chunks === null
       ? null
@@ -62,7 +60,7 @@ export async function runDividedJob(
   taskApi.task = { ...task, accepts }
   await runTask(runRequest(taskApi), fixture.context())
   beforeSurvey?.()
-  const rounds = survey === undefined ? 0 : await runSurvey(fixture, taskApi, { ...task, accepts }, beforePlan)
+  if (survey !== undefined) await runSurvey(fixture, taskApi, task)
   const stored = taskApi.storedPlan as Plan | null
   if (stored === null)
     throw new Error(
@@ -79,31 +77,18 @@ export async function runDividedJob(
   await makeParts(taskApi, { ...task, plan }, wanted ?? all, () => fixture.context())
   if (taskApi.records.size < first + parts || parts <= 0) return
   beforeAssembly?.()
-  const assembling = { ...task, plan, accepts: acceptsOf({ parts: first + parts, survey_parts: first }) }
-  await assembleFromParts(taskApi, assembling, { parts, first }, () => fixture.context(), 2 + rounds)
+  const assembling = { ...task, plan, accepts: acceptsOf(first + parts) }
+  await assembleFromParts(taskApi, assembling, { parts, first }, () => fixture.context(), survey === undefined ? 2 : 3)
 }
 
-/** The parts of the survey, and the attempts behind them, of which the last one divides the job: how many those are. */
-async function runSurvey(
-  fixture: AttemptFixture,
-  taskApi: FakeTaskApi,
-  task: TaskDescription,
-  beforePlan?: () => void,
-): Promise<number> {
-  let [rounds, made] = [0, 0]
-  for (; taskApi.divided?.survey === true && taskApi.finished === null; rounds += 1) {
-    const { parts } = taskApi.divided
-    const surveyed = { ...task, plan: taskApi.storedPlan }
-    const round = Array.from({ length: parts - made }, (_, index) => made + index)
-    await makeParts(taskApi, surveyed, round, () => fixture.context())
-    made = parts
-    beforePlan?.()
-    const accepts = acceptsOf({ parts, survey_parts: parts })
-    taskApi.task = { ...surveyed, attempt: 2 + rounds, surveyed: { parts }, accepts }
-    await runTask(runRequest(taskApi, 2 + rounds), fixture.context())
-  }
-  if (rounds === 0) throw new Error('the job has no survey')
-  return rounds
+/** The parts of the survey, and the attempt behind them, which divides the job. */
+async function runSurvey(fixture: AttemptFixture, taskApi: FakeTaskApi, task: TaskDescription): Promise<void> {
+  if (taskApi.divided?.survey !== true) throw new Error('the job has no survey')
+  const { parts } = taskApi.divided
+  const surveyed = { ...task, plan: taskApi.storedPlan }
+  await makeParts(taskApi, surveyed, Array(parts).keys(), () => fixture.context())
+  taskApi.task = { ...surveyed, attempt: 2, surveyed: { parts }, accepts: acceptsOf(parts) }
+  await runTask(runRequest(taskApi, 2), fixture.context())
 }
 
 /** `task`: with its plan. */

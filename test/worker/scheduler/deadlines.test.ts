@@ -95,9 +95,6 @@ test('the attempt that plans is told how much of the time is left, and how many 
   expect(await at(job!.created_at + 90_000)).toEqual({ slots, deadline: { seconds_left: 510, slots } })
   expect(await at(job!.created_at + 900_000)).toEqual({ slots, deadline: { seconds_left: 0, slots } })
   expect(await describeDeadline(env, job!, { ...row, parts: 3 }, 0)).toEqual({})
-  // Behind a survey it plans again.
-  const surveyed = await describeDeadline(env, job!, { ...row, parts: 3, survey_parts: 3 }, job!.created_at)
-  expect(surveyed).toEqual({ slots, deadline: { seconds_left: 600, slots } })
   // A job that is late does not fail for it.
   advanceClock(700_000)
   expect(await describe()).toMatchObject({ seconds_left: 0 })

@@ -453,41 +453,40 @@ test('a completed job: nothing that its parts send is taken', async () => {
   expect(await readStatus(id)).toMatchObject({ state: 'ready', error: null, warnings: [] })
 })
 
-test('a round of a survey that is over: its parts and its main attempt change nothing in the next one', async () => {
+test('a survey that is over: its parts and its main attempt change nothing in the division behind it', async () => {
   const { main, parts } = await startDividedJob(SURVEYS, { survey: true })
   const { job } = main
   const [first, lost] = parts
-  await first.deliver({ round: 1 })
+  await first.deliver({ bits: 1 })
   await loseQuietly(lost)
   advanceClock(2 * 60_000)
   await reconcile(env)
   const second = await startNextAttempt()
-  await second.deliver({ round: 1 })
-  const planning = await startNextAttempt()
-  for (const n of [SURVEYS, SURVEYS + 1])
+  await second.deliver({ bits: 1 })
+  const dividing = await startNextAttempt()
+  for (const n of [SURVEYS, SURVEYS + 1, 2 * SURVEYS])
     await expectRefused(job, `${n}`, [409, 'conflict', /has 2 parts, 2 of a survey/], () =>
-      planning.divide(n, { survey: true }),
+      dividing.divide(n, { survey: true }),
     )
-  await planning.taskApi('POST', '/plan', { ...HLS_PLAN, replaces: true })
-  expect((await planning.divide(2 * SURVEYS, { survey: true })).status).toBe(200)
-  const more = [await startNextAttempt(), await startNextAttempt()]
-  expect(new Set(more.map(({ part }) => part))).toEqual(new Set([2, 3]))
+  await dividing.taskApi('POST', '/plan', { ...HLS_PLAN, replaces: true })
+  expect((await dividing.divide(SURVEYS + PARTS)).status).toBe(200)
+  const chunks = [await startNextAttempt(), await startNextAttempt()]
+  expect(new Set(chunks.map(({ part }) => part))).toEqual(new Set([SURVEYS, SURVEYS + 2]))
 
-  await expectRefused(job, 'lost', STALE, () => lost.deliver({ round: 9 }, WARNED))
+  await expectRefused(job, 'lost', STALE, () => lost.deliver({ bits: 9 }, WARNED))
   for (const part of [first, second, lost]) {
     await expectRefused(job, 'work', STALE, () => part.putObject(segmentOf(part), 'late'))
     await expectRefused(job, 'records', STALE, () => part.taskApi('GET', '/parts/0'))
   }
   const before = await everythingOf(job)
-  expect((await first.deliver({ round: 9 }, WARNED)).status).toBe(200)
+  expect((await first.deliver({ bits: 9 }, WARNED)).status).toBe(200)
   expect(await everythingOf(job)).toEqual(before)
   await expectRefused(job, 'plan', STALE, () => main.taskApi('POST', '/plan', { ...HLS_PLAN, replaces: true }))
   for (const survey of [{}, { survey: true as const }])
     await expectRefused(job, 'divide', STALE, () => main.divide(2 * SURVEYS, survey))
-  await expectRefused(job, 'chunks early', [409, 'conflict', /has 4 parts, 4 of a survey/], () =>
-    planning.divide(2 * SURVEYS + PARTS),
+  await expectRefused(job, 'more chunks', [409, 'conflict', /has 5 parts, 2 of a survey/], () =>
+    dividing.divide(SURVEYS + PARTS + 1),
   )
-  // A round that has not ended has no records.
-  expect((await more[0]!.taskApi('GET', '/parts/3')).status).toBe(404)
-  expect(await (await more[0]!.taskApi('GET', '/parts/0')).json()).toEqual({ round: 1 })
+  expect((await chunks[0]!.taskApi('GET', `/parts/${SURVEYS}`)).status).toBe(404)
+  expect(await (await chunks[0]!.taskApi('GET', '/parts/0')).json()).toEqual({ bits: 1 })
 })

@@ -1,8 +1,7 @@
-// Divided jobs whose source is surveyed by parts first, in the real Worker with stand-in transcoders: two rounds of parts,
-// and a loss and a cancel in the first.
+// Divided jobs whose source is surveyed by parts first, in the real Worker with stand-in transcoders: the survey and the
+// chunks behind it, and a loss and a cancel in the survey.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { PARTS_SHARE, type TaskDescription } from '#contract/task/protocol.ts'
 import { taskIdOf } from '#contract/taskId.ts'
 import { listPartStates } from '../../../worker/db/parts.ts'
@@ -29,7 +28,7 @@ const describe = async (attempt: FakeAttempt) => (await attempt.taskApi('GET', '
 const statesOf = async (attempt: FakeAttempt) =>
   (await listPartStates(env.DB, taskIdOf(attempt.job, 0))).map(({ state }) => state)
 
-test('two rounds of parts: a survey, whose records the next attempt reads, and the chunks behind it', async () => {
+test('a survey, whose records the next attempt reads, and the chunks behind it', async () => {
   const { id, main, parts } = await startSurvey()
   expect(await (await main.divide(SURVEYS, { survey: true })).json()).toEqual({ state: 'divided' })
   expect(await readStatus(id)).toMatchObject({ state: 'running', phase: 'analyzing', chunks: null })
@@ -45,23 +44,19 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
   const described = await describe(again)
   expect(described.surveyed).toEqual({ parts: SURVEYS })
   expect(described.assemble).toBeUndefined()
-  // It may plan the job again, with what the survey found, and leave things for the chunks.
-  expect(described.accepts).toMatchObject({ source: true, parts: MAX_JOB_PARTS, mainWork: true })
-  expect(described.accepts?.divide_above_seconds).toBeGreaterThan(0)
-  expect(described.slots).toBeGreaterThan(0)
-  expect(described.accepts).not.toHaveProperty('surveys')
-  expect(described.accepts).not.toHaveProperty('resurveys')
-  const leave = async () => (await again.taskApi('PUT', '/work/0-2/beginning.0', new Uint8Array([1]))).status
-  expect(await leave()).toBe(200)
+  // It plans nothing, and leaves nothing for the chunks.
+  expect(described.accepts).not.toHaveProperty('parts')
+  expect(described.slots).toBeUndefined()
+  expect((await again.taskApi('PUT', '/work/0-2/beginning.0', new Uint8Array([1]))).status).toBe(409)
   expect(await (await again.taskApi('GET', '/parts/1')).json()).toEqual({ bits: 2 })
   const factors = { ...HLS_PLAN.plan, durationSeconds: 7 }
   expect((await again.taskApi('POST', '/plan', { ...HLS_PLAN, plan: factors, replaces: true })).status).toBe(200)
-  // Not less than a chunk and the rest.
+  // Not less than a chunk and the rest, and into no second survey.
   expect((await again.divide(SURVEYS + 1)).status).toBe(409)
+  expect((await again.divide(2 * SURVEYS, { survey: true })).status).toBe(409)
   const twice = await Promise.all([again.divide(SURVEYS + PARTS), again.divide(SURVEYS + PARTS)])
   expect(twice.map(({ status }) => status)).toEqual([200, 200])
   expect(await statesOf(again)).toHaveLength(SURVEYS + PARTS)
-  expect(await leave()).toBe(409)
   const { parts: most } = (await describe(parts[0])).accepts ?? {}
   expect(most).toBeUndefined()
 
@@ -98,30 +93,6 @@ test('two rounds of parts: a survey, whose records the next attempt reads, and t
     'job.committing',
     'job.completed',
   ])
-})
-
-test('what a survey found may need another one: by parts behind those of the first, before the job is divided', async () => {
-  const { id, main, parts } = await startSurvey()
-  await Promise.all(parts.map((part) => part.deliver({ bits: 1 })))
-  const again = await startNextAttempt()
-  expect((await again.divide(SURVEYS, { survey: true })).status).toBe(409)
-  const all = 2 * SURVEYS
-  const twice = await Promise.all([again.divide(all, { survey: true }), again.divide(all, { survey: true })])
-  expect(twice.map(({ status }) => status)).toEqual([200, 200])
-  expect(await statesOf(again)).toHaveLength(all)
-  const more = [await startNextAttempt(), await startNextAttempt()].toSorted((a, b) => a.part! - b.part!)
-  expect(more.map(({ part }) => part)).toEqual([2, 3])
-  expect(await readStatus(id)).toMatchObject({ state: 'running', phase: 'analyzing', chunks: null })
-  await Promise.all(more.map((part, index) => part.deliver({ bits: 2 + index })))
-
-  const third = await startNextAttempt()
-  expect(third.run).toMatchObject({ task_id: main.run.task_id, attempt: 3 })
-  expect((await describe(third)).surveyed).toEqual({ parts: all })
-  expect(await (await third.taskApi('GET', '/parts/3')).json()).toEqual({ bits: 3 })
-  expect((await third.divide(all + PARTS)).status).toBe(200)
-  const chunks = [await startNextAttempt(), await startNextAttempt()].toSorted((a, b) => a.part! - b.part!)
-  expect(chunks.map(({ part }) => part)).toEqual([all, all + 2])
-  expect((await readStatus(id)).chunks).toEqual({ total: PARTS, completed: 0, running: 2, map: 'rr.' })
 })
 
 test('a transcoder that is lost during the survey costs one part of it; one lost behind it, only the reading', async () => {

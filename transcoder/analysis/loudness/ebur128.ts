@@ -1,5 +1,5 @@
 // In charge of: the arguments of ffmpeg that measure loudness (EBU R 128), and what its filter says.
-// Not in charge of: what is measured (analysis/measureLoudness.ts, measureShare.ts).
+// Not in charge of: what is measured (analysis/measureLoudness.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
@@ -8,13 +8,14 @@ import { limiter, mixedFilters, panFilter } from '../../plan/argv/filters.ts'
 import { isJoined, joinChains } from '../../plan/argv/audioSources.ts'
 import { buildSharedGraph } from '../../plan/argv/filterGraph.ts'
 import { TRUE_PEAK_CEILING_DB } from '../../plan/audio/loudnessGain.ts'
-import { ABSOLUTE_GATE_LUFS } from '../../plan/audio/loudnessLevels.ts'
 import { isDolbyDigital } from '../../plan/codecs.ts'
 import type { ChannelMix } from '../../plan/model/channelMix.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../../plan/streams/audioStreamCount.ts'
 
 const SAMPLE_RATE = 48_000
+/** Blocks below it do not count (ITU-R BS.1770). */
+const ABSOLUTE_GATE_LUFS = -70
 
 export interface MeasuredBranch {
   stream: number
@@ -40,10 +41,6 @@ export interface Measuring {
   /** Missing = the channels are those of the source. */
   isMixed?: boolean
   threads: number
-  /** Also says the level of each block (readBlockLevel). */
-  blocks?: boolean
-  /** Further filters before the measurement. */
-  before?: readonly string[]
 }
 
 /** The arguments of a source that is read from its address. */
@@ -104,18 +101,16 @@ function filters(
   { mix: gains, gainDb }: MeasuredBranch,
   { cut }: CutReading,
   name: string,
-  { blocks = false, before = [], isMixed = false }: Measuring,
+  { isMixed = false }: Measuring,
 ): string[] {
   const [aligned, ...mixed] = (isMixed ? mixedFilters : panFilter)(SAMPLE_RATE, gains, 'back')
   return [
     aligned,
     ...audioCutFilters(cut, SAMPLE_RATE),
-    ...before,
     ...mixed,
     ...(gainDb === null ? [] : limiter(gainDb, TRUE_PEAK_CEILING_DB, SAMPLE_RATE)),
     // verbose: at the default level it prints a line every 0.1 s. Peaks matter only before a limiter.
-    `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}${blocks ? ':metadata=1' : ''}`,
-    ...(blocks ? [`ametadata@${name}=mode=print:key=lavfi.r128.M`] : []),
+    `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}`,
   ]
 }
 
@@ -133,16 +128,4 @@ export function parseEbur128(log: string, name: string): LoudnessReading | null 
     integratedLufs: Number.isFinite(integrated) && integrated > ABSOLUTE_GATE_LUFS ? integrated : null,
     truePeakDb: Number.isFinite(peak) ? peak : null,
   }
-}
-
-const BLOCK = /^\[ametadata@m(\d+) @ [^\]]*\] \[info\] (?:lavfi\.r128\.M=(\S+)|frame:)/
-
-/**
- * The level of a block of a branch, in LUFS: every 0.1 s that of the last 0.4 s, and far below the gate until so much was
- * seen. undefined = the line is about no block; null = it says nothing more of one.
- */
-export function readBlockLevel(line: string): { branch: number; lufs: number } | null | undefined {
-  const [found, branch, level] = BLOCK.exec(line) ?? []
-  if (found === undefined) return undefined
-  return level === undefined ? null : { branch: Number(branch), lufs: Number(level) }
 }

@@ -1,6 +1,6 @@
 // In charge of: one run that measures loudness. If the channels or the sample rate of the audio change midway, it is
 // measured again, decoded by a process of its own: a meter that begins again forgets what it has heard.
-// Not in charge of: the arguments (ebur128.ts), what is measured (measureLoudness.ts, measureShare.ts).
+// Not in charge of: the arguments (ebur128.ts), what is measured (measureLoudness.ts).
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms, type FfmpegResult, type RunOptions } from '../../ffmpeg/run.ts'
 import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from '../../ffmpeg/steadyFeed.ts'
 import { distinctTracks, steadyArgs, steadyInput, steadyMix, steadyPad } from '../../plan/argv/steadyAudio.ts'
@@ -8,12 +8,12 @@ import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { isDiagnostic } from '../damage/ffmpegMessages.ts'
 import { ebur128Args, type MeasuredBranch, type Measuring, type SourceReading } from './ebur128.ts'
 
-/** `media`: null = the audio is that of a pipe, which does not change. `onAgain`: what was read so far does not count. */
+/** `media`: null = the audio is that of a pipe, which does not change. */
 export async function runEbur128(
   engine: FfmpegPrograms,
   reading: SourceReading,
   branches: readonly MeasuredBranch[],
-  { measuring, media, onAgain }: { measuring: Measuring; media: MediaInfo | null; onAgain?: () => void },
+  { measuring, media }: { measuring: Measuring; media: MediaInfo | null },
   options: RunOptions,
 ): Promise<FfmpegResult> {
   const { onLine, signal } = options
@@ -31,7 +31,6 @@ export async function runEbur128(
     },
   })
   if (media === null || !change.signal.aborted || signal?.aborted === true) return result
-  onAgain?.()
   const channelsOf = (stream: number) => media.audio.find(({ number }) => number === stream)?.channels ?? 0
   const trackOf = ({ stream, mix }: MeasuredBranch) => ({
     stream,

@@ -64,11 +64,6 @@ export class PacketReader {
     return this.#start
   }
 
-  /** Bytes from one packet to the next; null = none was found. */
-  get stride(): number | null {
-    return this.#stride
-  }
-
   *push(chunk: Uint8Array): Generator<Uint8Array> {
     const bytes = this.#buffered.length === 0 ? chunk : join(this.#buffered, chunk)
     let at = this.#gap

@@ -1,12 +1,13 @@
-// In charge of: a program's cues, from the packets of a source that matter for them: when each arrives, and when it splices.
-// Not in charge of: which packets those are (cueReader.ts), reading the bytes (transcoder/analysis/findCues.ts), applying
-// the cues (plan/streams/cuePlan.ts, cueInjector.ts).
-import type { Timestamps } from '../mpegts/clock.ts'
-import { pidOf } from '../mpegts/packet.ts'
+// In charge of: finding a program's cues in a source, packet by packet: when each arrives, and when it splices.
+// Not in charge of: reading the bytes (transcoder/analysis/findCues.ts), applying the cues (plan/streams/cuePlan.ts,
+// cueInjector.ts).
+import { readPcr, readPesTimestamps } from '../mpegts/clock.ts'
+import { cueStreamType, isCueStream } from './cueStream.ts'
+import { pidOf, payloadOf, isPayloadStart } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
-import { JUMP_TICKS, Timeline } from '../mpegts/timeline.ts'
-import { CueReader, type CueEvent } from './cueReader.ts'
 import { readSplice, SPLICE_TABLE, type SpliceInfo } from './spliceInfo.ts'
+import { readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
+import { JUMP_TICKS, Timeline } from '../mpegts/timeline.ts'
 
 /** One cue of the source, with its times in ticks of output time (0 = the first frame). */
 export interface Cue {
@@ -46,9 +47,12 @@ export class CueScan {
     schedules: 0,
     damaged: 0,
   }
-  readonly #reader: CueReader
+  readonly #videoPid: number
+  readonly #program: number | null
   readonly #timeline: Timeline
+  readonly #tables = new Map<number, SectionAssembler>([[0, new SectionAssembler()]])
   readonly #cues = new Map<number, SectionAssembler>()
+  #map: ProgramMap | null = null
   /** Immediate cues that wait for the next frame. */
   readonly #immediate: { cue: Cue; offsets: number[] }[] = []
   #arrived: number | null = null
@@ -60,13 +64,14 @@ export class CueScan {
    * frame. `program`: its number, because programs may share a video; null = any with that video.
    */
   constructor(videoPid: number, origin: number, program: number | null = null) {
-    this.#reader = new CueReader({ videoPid, program }, (event) => this.take(event))
+    this.#videoPid = videoPid
+    this.#program = program
     this.#timeline = new Timeline(origin)
   }
 
   /** True once it is certain that the program has no cues: the scan can stop. */
   get isFutile(): boolean {
-    return this.#reader.isFutile
+    return this.#map !== null && this.#cues.size === 0
   }
 
   /** The cues exceed the memory limit. */
@@ -75,42 +80,42 @@ export class CueScan {
   }
 
   push(packet: Uint8Array): void {
-    this.#reader.push(packet)
-  }
-
-  /** What `push` finds in packets; stretches of the source that were read apart may have found it before. */
-  take(event: CueEvent): void {
-    switch (event.kind) {
-      case 'clock':
-        return this.#clock(event.ticks)
-      case 'frame':
-        return this.#beginFrame(event)
-      case 'stream':
-        return this.#stream(event)
-      case 'cue':
-        for (const section of this.#cues.get(pidOf(event.packet))?.push(event.packet) ?? []) this.#cue(section)
+    const pid = pidOf(packet)
+    if (this.#map?.clockPid === pid) {
+      const clock = readPcr(packet)
+      const arrived = clock === null ? null : this.#timeline.at(clock)
+      // A larger distance means that the clock has jumped, and the first frame after the jump has not yet arrived.
+      if (arrived !== null && Math.abs(arrived - this.#frameTime) <= JUMP_TICKS) this.#arrived = arrived
     }
+    if (pid === this.#videoPid && isPayloadStart(packet)) {
+      const stamps = readPesTimestamps(payloadOf(packet))
+      if (stamps !== null) this.#beginFrame(this.#timeline.setFrame(stamps))
+    }
+    for (const section of this.#tables.get(pid)?.push(packet) ?? []) this.#table(section)
+    for (const section of this.#cues.get(pid)?.push(packet) ?? []) this.#cue(section)
   }
 
-  #clock(ticks: number): void {
-    const arrived = this.#timeline.at(ticks)
-    // A larger distance means that the clock has jumped, and the first frame after the jump has not yet arrived.
-    if (Math.abs(arrived - this.#frameTime) <= JUMP_TICKS) this.#arrived = arrived
-  }
-
-  #stream({ pid, type }: { pid: number; type: number }): void {
-    if (this.found.pids.length === 0) this.found.cueStreamType = type
-    this.found.pids.push(pid)
-    this.#cues.set(pid, new SectionAssembler())
-  }
-
-  #beginFrame(stamps: Timestamps): void {
-    const frame = this.#timeline.setFrame(stamps)
+  #beginFrame(frame: number): void {
     this.#frameTime = frame
     for (const { cue, offsets } of this.#immediate.splice(0)) {
       cue.position = { by: 'frame', ticks: frame }
       cue.shift = this.#timeline.shift
       for (const offset of offsets) this.found.splicePoints.add(frame + offset)
+    }
+  }
+
+  #table(section: Uint8Array): void {
+    for (const pid of readPat(section)?.values() ?? [])
+      if (!this.#tables.has(pid)) this.#tables.set(pid, new SectionAssembler())
+    const map = readPmt(section)
+    if (map === null || !map.streams.some(({ pid }) => pid === this.#videoPid)) return
+    if (this.#program !== null && map.program !== this.#program) return
+    this.#map = map
+    for (const stream of map.streams.filter(isCueStream)) {
+      if (this.#cues.has(stream.pid)) continue
+      if (this.found.pids.length === 0) this.found.cueStreamType = cueStreamType(stream)
+      this.found.pids.push(stream.pid)
+      this.#cues.set(stream.pid, new SectionAssembler())
     }
   }
 

@@ -29,11 +29,11 @@ import { endedStreamWarnings } from '../../analysis/damage/endedStreams.ts'
 import { lateWarnings } from '../multiplexOutput.ts'
 import { openTask, type OpenTask, type Surroundings } from '../openTask.ts'
 import { LOG_MS } from '../reportFailure.ts'
+import { readSourceCues } from '../surveyAndPlan.ts'
 import { dividedPlan, requirePlannedBuild, requirePlannedSource } from '../taskPlan.ts'
 import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
 import { drawnInChunk } from './drawnSubtitles.ts'
-import { cuesOfRest } from './surveyedCues.ts'
 import { makeSurveyPart } from './surveyPart.ts'
 import { lastVideo, requireUsableVideo } from './lastVideo.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
@@ -74,12 +74,12 @@ async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Pro
   const { attempt, surroundings } = open
   // One that was refused is reason enough to make nothing.
   if (part.kind === 'rest') await requireUsableVideo(attempt, whole)
-  const cues = part.kind === 'rest' ? await cuesOfRest(open, whole) : open.cues
+  const cues = part.kind === 'rest' ? await readSourceCues(open) : null
   const { drawn, bitmaps } = part.kind === 'chunk' ? await drawnInChunk(open, whole) : { drawn: null, bitmaps: null }
   const reading = part.kind === 'chunk' && isSoughtTransport(open.media) ? new ChunkReading(open.media, whole) : null
   const transcoded = await transcode(
-    { ...open, cues, bitmaps },
-    { plan: planOfPart(whole, part), drawn },
+    { ...open, bitmaps },
+    { plan: planOfPart(whole, part), drawn, cues },
     {
       whole: part.kind === 'chunk' ? encodedSegments(whole) : whole,
       ...(reading === null ? {} : { reading }),

@@ -51,13 +51,8 @@ export function chunkSeek(
  * that was sought in a transport stream, unless they keep the time stamps.
  */
 export function stampedSeek({ fromSeconds, originSeconds }: ChunkSeek): string[] {
-  return stampedClock(fromSeconds, originSeconds)
-}
-
-/** `originSeconds`: where ffmpeg's clock is 0. `fromSeconds`: null = it reads from the beginning. */
-export function stampedClock(fromSeconds: number | null, originSeconds: number): string[] {
-  const seek = fromSeconds === null ? [] : ['-seek_timestamp', '1', '-noaccurate_seek', '-ss', fromSeconds.toFixed(6)]
-  return ['-copyts', ...seek, '-itsoffset', (-originSeconds).toFixed(6)]
+  const seek = ['-copyts', '-seek_timestamp', '1', '-noaccurate_seek', '-ss', fromSeconds.toFixed(6)]
+  return [...seek, '-itsoffset', (-originSeconds).toFixed(6)]
 }
 
 /**

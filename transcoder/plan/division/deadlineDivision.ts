@@ -1,6 +1,6 @@
 // In charge of: the chunks of a job that its client wants by a certain time, and how long they would take so many transcoders.
 // Not in charge of: where chunks begin (planDivision.ts), what the client is told of it (deadlineCheck.ts).
-import { CHUNK_SECONDS, MAX_JOB_PARTS } from '#contract/limits.ts'
+import { CHUNK_SECONDS } from '#contract/limits.ts'
 import { FIXED_WALL_SECONDS } from '../estimate/costConstants.ts'
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
@@ -82,7 +82,7 @@ function secondsOf(work: Work, slots: number, chunks: readonly number[]): number
 
 /** Before the first chunk and behind the last one. */
 function secondsAround({ sampling }: Work, slots: number): number {
-  const parts = surveyParts(sampling, { chunks: [] }, MAX_JOB_PARTS)
+  const parts = surveyParts(sampling)
   const survey =
     parts === null ? sampling : START_SECONDS + Math.ceil(parts / slots) * (START_SECONDS + sampling / parts)
   return START_SECONDS + survey + START_SECONDS

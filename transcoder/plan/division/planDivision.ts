@@ -13,14 +13,13 @@ import { deadlineChunkSeconds } from './deadlineDivision.ts'
 import { encodedSegments, SEGMENT_SECONDS } from './encodedSegments.ts'
 import { notDivided } from './notDivided.ts'
 import { fitsInRecords } from './recordSize.ts'
+import { MAX_SURVEY_PARTS } from './surveyPlan.ts'
 
 export interface DivisionAbilities {
   /** The source can be read from any byte. */
   seekable: boolean
   /** The most parts that the service accepts; null = it divides no jobs. */
   maxParts: number | null
-  /** So many of them survey the source, or may do so; missing = none. */
-  surveyed?: number
   /** What decides for a job that says nothing about chunks; missing = it is not divided. */
   automatic?: AutomaticDivision
 }
@@ -61,7 +60,7 @@ function divideInto(
   spec: JobSpec,
   plan: Plan,
   media: MediaInfo,
-  { seekable, maxParts, surveyed = 0 }: DivisionAbilities,
+  { seekable, maxParts }: DivisionAbilities,
 ): Division {
   const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
   if (reason !== null) return { left_out: reason }
@@ -74,7 +73,7 @@ function divideInto(
   const length = seconds / segment
   const most = Math.max(1, Math.floor((longest + ROUNDING_SECONDS) / segment))
   const least = Math.max(1, LEAST_LAST_SECONDS / segment)
-  const shares = taperedShares(length, { most, least, slots }, (maxParts ?? 0) - surveyed - OTHER_PARTS)
+  const shares = taperedShares(length, { most, least, slots }, (maxParts ?? 0) - MAX_SURVEY_PARTS - OTHER_PARTS)
   const chunks = chunkStarts(packaging, length, shares)
   if (chunks.length > 1 && !fitsInRecords(packaging, plan.durationSeconds, longestChunkSeconds({ chunks }, packaging)))
     return {

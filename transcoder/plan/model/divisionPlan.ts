@@ -15,7 +15,7 @@ export interface DivisionPlan {
   segmentSeconds?: number | undefined
   /** The version of the source that the job was planned for: every part reads the same one. */
   source?: SourceVersion | undefined
-  /** Parts before the chunks survey the source. Missing = the attempt that planned did it. */
+  /** Parts before the chunks take the samples of the bitrate. Missing = the attempt that planned did it. */
   survey?: SurveyPlan | undefined
   /** Constant rate factor of each rendition's video, in place of an average bitrate; null = as without division. */
   rateFactors?: (number | null)[] | undefined
@@ -30,21 +30,12 @@ export interface StoredObject {
   sha256: string
 }
 
+/** Samples of the bitrate, which parts take. */
 export interface SurveyPlan {
-  /** How many come before the chunks; while `loudness` is there, those of both rounds. */
+  /** How many come before the chunks. */
   parts: number
-  /** Rate factors with which they begin, in the order of the renditions that need one; empty = they take no samples. */
+  /** Rate factors with which they begin, in the order of the renditions that need one. */
   factors: number[]
-  /**
-   * They measure the audio: gains of the plan are not known yet. Missing = they are. `parts`: of the first round. `tries`:
-   * a second round, of as many parts, tries these gains with the limiter, for each mix (plan/division/loudnessSurvey.ts).
-   */
-  loudness?: { parts: number; tries?: number[][] | undefined } | undefined
-  /**
-   * So many parts, the first ones, look for the cues of the source. `known`: the plan is made with what they found; before,
-   * it is made again then. Missing = the attempt that planned found them, and so does each that needs them.
-   */
-  cues?: { parts: number; known?: boolean | undefined } | undefined
 }
 
 export interface SourceVersion {

@@ -203,12 +203,8 @@ describe('a divided job', () => {
     const refused = { ok: false, refusal: 'impossible' }
     // One more part is not a division.
     expect(transition(surveyed, { type: 'divide', attempt: 3, parts: 3 })).toEqual(refused)
-    // What was found may say what else to look for.
-    expect(transition(surveyed, { ...survey, parts: 4 })).toMatchObject({
-      next: { state: 'divided', parts: 4, survey_parts: 4 },
-      effects: ['release_slot', 'insert_parts', 'schedule'],
-    })
-    expect(transition(surveyed, { ...survey, parts: 2 })).toEqual(refused)
+    // Nor does a survey follow one.
+    for (const parts of [2, 4]) expect(transition(surveyed, { ...survey, parts })).toEqual(refused)
     const done = life('running', { parts: 7, survey_parts: 2 })
     expect(transition(done, { type: 'divide', attempt: 3, parts: 9 })).toEqual(refused)
     expect(transition(done, { type: 'finish', attempt: 3, undivided: true })).toMatchObject({

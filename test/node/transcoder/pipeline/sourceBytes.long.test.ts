@@ -62,35 +62,3 @@ test('where they alternate frame by frame, the rest reads the source once, with 
   const [, rest] = await sharesRead('frames.mp4', [], [0, 1])
   expect(rest).toBeLessThan(1.2)
 }, 120_000)
-
-test('a part that measures a stretch of the audio reads no video beyond what a probe looks at', async () => {
-  const noise = ['-g', '25', '-b:v', '24M', '-minrate', '24M', '-maxrate', '24M', '-bufsize', '4M', '-shortest']
-  const options = {
-    seconds: SECONDS,
-    filters: 'noise=alls=60:allf=t',
-    audio: [1] as const,
-    flags: [...noise, '-chunk_duration', '1000000'],
-  }
-  const bytes = await readFile(await makeClip(join(fixture.directory, 'loudness.mp4'), options))
-  const taskApi = await new FakeTaskApi({ bytes }).start()
-  try {
-    const task = segmentedTask({ ...CMAF, loudness_lufs: -23 })
-    const survey = { parts: 8, factors: [], loudness: { parts: 4 } }
-    let plan: unknown = null
-    const beforeSurvey = () => void (plan = structuredClone(taskApi.storedPlan))
-    await runDividedJob(fixture, taskApi, task, { chunks: CHUNKS, survey, parts: [], beforeSurvey })
-    const shares: number[] = []
-    for (let part = 0; part < 4; part += 1) {
-      taskApi.inputRanges.length = 0
-      await makeParts(taskApi, { ...task, plan }, [part], () => fixture.context())
-      shares.push(requested(taskApi.inputRanges, bytes.length) / bytes.length)
-    }
-    expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
-    // The first one reads the beginning, at which ffmpeg looks; the video would be a quarter of the source for each.
-    const [first, ...others] = shares
-    expect(first).toBeLessThan(0.2)
-    expect(Math.max(...others), JSON.stringify(shares)).toBeLessThan(0.06)
-  } finally {
-    await taskApi.stop()
-  }
-}, 120_000)

@@ -4,6 +4,7 @@ import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import type { AutomaticDivision } from '../../../../../transcoder/plan/division/automaticDivision.ts'
 import { chunkSecondsOf, longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
+import { MAX_SURVEY_PARTS } from '../../../../../transcoder/plan/division/surveyPlan.ts'
 import { withDivision } from '../../../../../transcoder/plan/division/withDivision.ts'
 import { predictTime } from '../../../../../transcoder/plan/estimate/costModel.ts'
 import type { MediaInfo } from '../../../../../transcoder/plan/model/mediaInfo.ts'
@@ -145,7 +146,7 @@ describe('what is saved decides', () => {
 test('a day is divided into no more parts than a job may have', () => {
   const spec = filmLadder({ packaging: packagingSpec({ hls: true }) })
   const { chunks, seconds } = decide(spec, filmOf(24 * 3600))
-  expect(chunks).toBe(MAX_JOB_PARTS - 1)
+  expect(chunks).toBe(MAX_JOB_PARTS - MAX_SURVEY_PARTS - 1)
   expect(seconds).toBeLessThanOrEqual(600)
 })
 

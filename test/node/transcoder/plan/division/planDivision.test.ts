@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseCutTime } from '#contract/job/cutTime.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { SURVEY_PARTS_LEFT } from '../../../../../transcoder/plan/division/surveyPlan.ts'
+import { MAX_SURVEY_PARTS } from '../../../../../transcoder/plan/division/surveyPlan.ts'
 import { taskPlanSchema } from '#contract/task/planSchema.ts'
 import { longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
 import { planDivision } from '../../../../../transcoder/plan/division/planDivision.ts'
@@ -21,10 +21,7 @@ import {
   videoProfile,
 } from '../../../../support/transcoder/jobSpecs.ts'
 
-const ABILITIES: { seekable: boolean; maxParts: number; surveyed?: number } = {
-  seekable: true,
-  maxParts: MAX_JOB_PARTS,
-}
+const ABILITIES = { seekable: true, maxParts: MAX_JOB_PARTS }
 
 /** Segments of 6 s. */
 const specOf = (
@@ -108,12 +105,10 @@ describe('chunks are ranges of whole segments of about the same length', () => {
   test('there are never more parts than the service accepts', () => {
     const spec = specOf(10)
     const media = lasting(9000)
-    expect(chunks(spec, media)).toHaveLength(MAX_JOB_PARTS - 1)
-    const surveyed = divide(spec, media, {}, { ...ABILITIES, surveyed: SURVEY_PARTS_LEFT })
-    expect('division' in surveyed && surveyed.division?.chunks).toHaveLength(MAX_JOB_PARTS - SURVEY_PARTS_LEFT - 1)
-    const few = divide(spec, media, {}, { seekable: true, maxParts: 4 })
+    expect(chunks(spec, media)).toHaveLength(MAX_JOB_PARTS - MAX_SURVEY_PARTS - 1)
+    const few = divide(spec, media, {}, { seekable: true, maxParts: MAX_SURVEY_PARTS + 4 })
     expect(few).toEqual({ division: { chunks: [0, 500, 1000] } })
-    expect(divide(spec, media, {}, { seekable: true, maxParts: 2 })).toHaveProperty('left_out')
+    expect(divide(spec, media, {}, { seekable: true, maxParts: MAX_SURVEY_PARTS + 2 })).toHaveProperty('left_out')
   })
 
   test('the last chunk lasts longer than what may be missing at the end of a source', () => {

@@ -1,5 +1,4 @@
 // Finding rate factors in parts, from samples of a film that is a formula; no ffmpeg.
-import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { expect, test } from 'vitest'
 import {
   findRateFactors,
@@ -12,7 +11,7 @@ import {
   sampleShare,
   type PlaceSample,
 } from '../../../../../transcoder/analysis/rate/surveyRates.ts'
-import { SURVEY_PARTS_LEFT, surveyParts } from '../../../../../transcoder/plan/division/surveyPlan.ts'
+import { surveyParts } from '../../../../../transcoder/plan/division/surveyPlan.ts'
 import { Random } from '../../../../support/seededRandom.ts'
 
 const GOP = { seconds: 2, shares: 50, runInSeconds: 1 }
@@ -77,14 +76,8 @@ test('without any sample there are no factors', async () => {
   expect(factorsOfSamples(TARGETS, source, [], [22, 22])).toBeNull()
 })
 
-test('parts survey where one transcoder would take longer than a minute, and leave room for the chunks', () => {
-  const division = { chunks: [0, 10, 20] }
-  expect(surveyParts(59, division, 400)).toBeNull()
-  expect(surveyParts(100, division, 400)).toBe(5)
-  expect(surveyParts(5000, division, 400)).toBe(16)
-  expect(surveyParts(5000, division, 7)).toBe(3)
-  expect(surveyParts(5000, division, 5)).toBeNull()
-  const most = { chunks: Array.from({ length: MAX_JOB_PARTS - SURVEY_PARTS_LEFT - 1 }, (_, chunk) => chunk) }
-  expect(surveyParts(5000, most, MAX_JOB_PARTS)).toBe(16)
-  expect(surveyParts(5000, most, MAX_JOB_PARTS, 2)).toBe(16)
+test('parts take the samples where one transcoder would take longer than a minute', () => {
+  expect(surveyParts(60)).toBeNull()
+  expect(surveyParts(100)).toBe(5)
+  expect(surveyParts(5000)).toBe(16)
 })
