@@ -56,8 +56,7 @@ function requireSameEncoder(rendition: RenditionPlan, first: StreamRecord, strea
   const isSame =
     first.init.sha256 === stream.init.sha256 &&
     first.timescale === stream.timescale &&
-    first.codecs.join() === stream.codecs.join() &&
-    first.sequenceHeader === stream.sequenceHeader
+    first.codecs.join() === stream.codecs.join()
   // Another build, or other threads.
   if (!isSame) throw new UnlikeChunks(`the encoders of its chunks wrote different parameters (${rendition.id})`)
 }

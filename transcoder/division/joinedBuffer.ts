@@ -2,12 +2,10 @@
 // Not in charge of: the buffer (formats/video/decoderBuffer.ts), how full it is where a chunk begins (plan/division/chunkBuffer.ts).
 import type { Warning } from '#contract/errors.ts'
 import { excessBits, joinDemands, lackingBits } from '../formats/video/decoderBuffer.ts'
-import { firstFullness } from '../plan/division/chunkBuffer.ts'
-import { isMultiplexed } from '../plan/forms.ts'
+import { bufferOf, FIRST_FULLNESS } from '../plan/division/chunkBuffer.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import type { VideoPlan } from '../plan/model/videoPlan.ts'
 import type { ChunkRecord, StreamRecord } from './partRecord.ts'
-import { UnlikeChunks } from './unlikeChunks.ts'
 
 interface BufferFault {
   /** How late an access unit is at the largest rate, in seconds; 0 = none is. */
@@ -27,7 +25,7 @@ export function bufferFault(video: VideoPlan, streams: readonly Pick<StreamRecor
   const demands = streams.flatMap(({ demand }) => demand ?? [])
   // A transcoder of an earlier version did not measure it.
   if (demands.length < streams.length || demands.length === 0) return null
-  const fullness = firstFullness(video)
+  const fullness = bufferOf(video).size * FIRST_FULLNESS
   const whole = demands.reduce(joinDemands)
   const lacking = lackingBits(whole, fullness)
   const apart = Math.max(...demands.map((each) => lackingBits(each, fullness)))
@@ -35,16 +33,6 @@ export function bufferFault(video: VideoPlan, streams: readonly Pick<StreamRecor
   const excess = video.mode === 'cbr' ? excessBits(whole, fullness) : 0
   if (late === 0 && excess <= TOLERANCE_BITS * demands.length) return null
   return { lateSeconds: late / (video.maxKbps * 1000), excess }
-}
-
-/**
- * Receivers of a transport stream read nothing ahead, and one task soon makes mpeg2. x264 and x265 keep bits for what
- * follows. `plan`: with its outputs. Throws UnlikeChunks.
- */
-export function requireTimelyMpeg2({ outputs }: Pick<Plan, 'outputs'>, warnings: readonly Warning[]): void {
-  const isStrict = outputs.some(({ video, container }) => video.codec === 'mpeg2' && isMultiplexed(container))
-  if (isStrict && warnings.length > 0)
-    throw new UnlikeChunks('a decoder’s buffer would underflow where its chunks meet')
 }
 
 /**

@@ -34,8 +34,6 @@ const recordedStreamSchema = z.object({
   ),
   timescale: count,
   codecs: z.array(z.string()),
-  /** Hex: of MPEG-2, whose init segment does not have it; missing = another codec. */
-  sequenceHeader: z.optional(z.string()),
   /** Bytes of coded media, without the container's overhead. */
   mediaBytes: count,
   /** Bytes by which a chunk is too long for a constant bitrate; missing = none. */

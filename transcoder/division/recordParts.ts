@@ -121,7 +121,7 @@ function streamRecord(
   { recorded: found, metered }: SegmentedStream,
   probed: PartFacts['probed'],
 ): StreamRecord {
-  const { rendition, form, before, recorded, timescale, codecs, sequenceHeader, overrun = 0 } = found
+  const { rendition, form, before, recorded, timescale, codecs, overrun = 0 } = found
   if (form !== 'cmaf' || recorded.init === null)
     throw new TaskError('internal', `${rendition.id} cannot be put together from parts.`)
   return {
@@ -132,7 +132,6 @@ function streamRecord(
     segments: recorded.segments,
     timescale,
     codecs,
-    ...(sequenceHeader === undefined ? {} : { sequenceHeader }),
     mediaBytes: metered.counts.tracks.reduce((sum, { bytes }) => sum + bytes, 0),
     ...(overrun === 0 ? {} : { overrun }),
     ...(metered.demand == null ? {} : { demand: metered.demand }),

@@ -28,8 +28,6 @@ export interface RecordedRendition {
   before: { segments: number; frames: number }
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   audioEnds: number[]
-  /** Of MPEG-2, which has none in its init segment: hex; missing = another codec. */
-  sequenceHeader?: string
   /** Of a chunk of a constant bitrate: bytes by which it is too long for the next one (chunkEndCutter.ts). */
   overrun?: number
 }

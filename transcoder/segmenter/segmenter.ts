@@ -320,10 +320,7 @@ export class Segmenter implements StoredSegments {
     before: BeforeChunk | null,
   ): {
     cutter: Cutter
-    describe: () => Pick<
-      RecordedRendition,
-      'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds' | 'sequenceHeader'
-    >
+    describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds'>
   } {
     // Audio is cut at the boundaries of the first video rendition.
     const cadence = cadenceFor(rendition.kind === 'video' ? rendition : leadingRendition(this.#packaging.renditions)!)
@@ -350,9 +347,6 @@ export class Segmenter implements StoredSegments {
         codecs: cutter.track === null ? [] : [cutter.track.codec],
         codecPrivateData: cutter.track?.codecPrivateData ?? '',
         audioEnds: [],
-        ...(cutter instanceof CmafVideoCutter && cutter.sequenceHeader !== null
-          ? { sequenceHeader: cutter.sequenceHeader }
-          : {}),
       }),
     }
   }

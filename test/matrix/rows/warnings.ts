@@ -375,12 +375,7 @@ const segmented: Row[] = [
     'fewer transcoders than its deadline_seconds take',
     'node/transcoder/plan/division/deadlineDivision.test.ts',
   ),
-  planned('not_divided', 'chunks of mpeg2 with qvbr in a transport stream', {
-    ...TS,
-    video_codec: 'mpeg2',
-    max_chunk_seconds: 10,
-    videoProfiles: [{ video_bitrate: 1000, video_bitrate_mode: 'qvbr' }],
-  }),
+  planned('not_divided', 'chunks of mpeg2', { ...TS, video_codec: 'mpeg2', max_chunk_seconds: 10 }),
   planned('segment_length_snapped', 'a segment_length between whole GOPs', { ...HLS, segment_length: 1.4 }),
   planned('segments_are_cmaf', 'hevc in HLS', { ...HLS, video_codec: 'hevc' }),
   shown(

@@ -31,7 +31,7 @@ export class BufferMeter {
       else if (event.name === 'moof') this.#moof = event.bytes
       else if (event.name === 'moov') {
         this.#track = readInit(event.bytes)
-        this.#counter = this.#track.nalLengthBytes === 0 ? null : new NalCounter(this.#track.nalLengthBytes)
+        this.#counter = new NalCounter(this.#track.nalLengthBytes)
       }
     }
   }
@@ -47,25 +47,22 @@ export class BufferMeter {
     for (let at = 0; this.#sizes.length > 0;) {
       const [size] = this.#sizes as [number]
       const piece = bytes.subarray(at, at + size - this.#read)
-      this.#counter?.push(piece)
+      this.#counter!.push(piece)
       at += piece.length
       this.#read += piece.length
       if (this.#read < size) return
-      this.#accessUnit(this.#counter === null ? size : this.#withStartCodes(size, this.#counter))
+      this.#accessUnit(size)
       this.#sizes.shift()
       this.#read = 0
     }
   }
 
-  /** As an encoder counts it: the first start code has a byte more. */
-  #withStartCodes(size: number, { units }: NalCounter): number {
+  /** As an encoder counts it, with start codes: the first one has a byte more. */
+  #accessUnit(size: number): void {
+    const { units } = this.#counter!
     const lengthFields = (units - this.#unitsBefore) * (this.#track!.nalLengthBytes - START_CODE)
     this.#unitsBefore = units
-    return size - lengthFields + 1
-  }
-
-  #accessUnit(bytes: number): void {
-    const demand = demandOfFrame(this.#buffer, bytes * 8)
+    const demand = demandOfFrame(this.#buffer, (size - lengthFields + 1) * 8)
     this.demand = this.demand === null ? demand : joinDemands(this.demand, demand)
   }
 }

@@ -7,11 +7,11 @@ import type { NalFamily } from '../video/keyFrameScan.ts'
 import { viewOf } from './boxReader.ts'
 
 export interface CodecConfig {
-  /** null for audio, and for MPEG-2: its samples have start codes. */
+  /** null for audio. */
   nalFamily: NalFamily | null
   /** RFC 6381. */
   codec: string
-  /** Bytes of the length field before each NAL unit; 0 where there are none. */
+  /** Bytes of the length field before each NAL unit; 0 for audio. */
   nalLengthBytes: number
   /** Hex: SPS and PPS with start codes; AudioSpecificConfig. '' where Smooth does not support the codec. */
   codecPrivateData: string
@@ -122,30 +122,13 @@ function extensionOf(config: Uint8Array): number | null {
   return rest >= 5 && bits.read(11) === PS_SYNC && bits.flag() ? PS : SBR
 }
 
-/** Visual ISO/IEC 13818-2 of its profiles (ISO/IEC 14496-1, table 5). */
-const MPEG2_FIRST = 0x60
-const MPEG2_LAST = 0x65
-
-/** ISO/IEC 14496-14, 5.6. Its headers are in the samples. */
-export function mpeg2From(esds: Uint8Array): CodecConfig {
-  const type = descriptor(esds, DECODER_CONFIG)[0] ?? 0
-  if (type < MPEG2_FIRST || type > MPEG2_LAST) throw brokenConfig('esds')
-  return { nalFamily: null, codec: `mp4v.${hex(Uint8Array.of(type))}`, nalLengthBytes: 0, codecPrivateData: '' }
-}
-
-const [ELEMENTARY_STREAM, DECODER_CONFIG, DECODER_SPECIFIC] = [3, 4, 5]
-
+/** Descends through the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */
 function decoderSpecific(esds: Uint8Array): Uint8Array {
-  return descriptor(esds, DECODER_SPECIFIC)
-}
-
-/** Descends through the descriptors of ISO/IEC 14496-1, 7.2.6, to the body of the one that is wanted. */
-function descriptor(esds: Uint8Array, wanted: number): Uint8Array {
   let at = 4
   for (const [tag, skipped] of [
-    [ELEMENTARY_STREAM, 3],
-    [DECODER_CONFIG, 13],
-    [DECODER_SPECIFIC, 0],
+    [3, 3],
+    [4, 13],
+    [5, 0],
   ] as const) {
     if (esds[at] !== tag) throw brokenConfig('esds')
     let length = 0
@@ -156,7 +139,7 @@ function descriptor(esds: Uint8Array, wanted: number): Uint8Array {
       length = length * 128 + (byte & 127)
       more = (byte & 128) !== 0
     }
-    if (tag === wanted) return esds.subarray(at, at + length)
+    if (tag === 5) return esds.subarray(at, at + length)
     at += skipped
   }
   throw brokenConfig('esds')

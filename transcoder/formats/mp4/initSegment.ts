@@ -10,7 +10,6 @@ import {
   eac3From,
   flacFrom,
   hevcFrom,
-  mpeg2From,
   opusFrom,
   type AudioCodecConfig,
   type CodecConfig,
@@ -75,20 +74,13 @@ function video(name: string, entry: Uint8Array): Omit<TrackInfo, 'id' | 'timesca
   const pasp = findBox(boxes, 'pasp')
   const sar = pasp === null ? { num: 1, den: 1 } : { num: wordAt(pasp, 0), den: wordAt(pasp, 4) }
   const size = { width: view.getUint16(24), height: view.getUint16(26) }
-  const [box, read] = VIDEO_CONFIGS[name] ?? []
-  if (box === undefined || read === undefined)
-    throw new FormatError('damaged', `Video with the sample entry ${name} cannot be segmented.`)
-  return { kind: 'video', ...read(requireBox(boxes, box)), ...size, sar, channels: 0, sampleRate: 0 }
+  const coding =
+    name === 'avc1' ? avcFrom(requireBox(boxes, 'avcC')) : name === 'hvc1' ? hevcFrom(requireBox(boxes, 'hvcC')) : null
+  if (coding === null) throw new FormatError('damaged', `Video with the sample entry ${name} cannot be segmented.`)
+  return { kind: 'video', ...coding, ...size, sar, channels: 0, sampleRate: 0 }
 }
 
-/** The configuration record by sample entry. MPEG-2 is never an output in segments: chunks of single files are. */
-const VIDEO_CONFIGS: Readonly<Record<string, [box: string, read: (record: Uint8Array) => CodecConfig]>> = {
-  avc1: ['avcC', avcFrom],
-  hvc1: ['hvcC', hevcFrom],
-  mp4v: ['esds', mpeg2From],
-}
-
-/** The same of audio. */
+/** The configuration record by sample entry. */
 const AUDIO_CONFIGS: Readonly<Record<string, [box: string, read: (record: Uint8Array) => AudioCodecConfig]>> = {
   mp4a: ['esds', aacFrom],
   'ac-3': ['dac3', ac3From],

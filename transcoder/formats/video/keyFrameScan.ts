@@ -1,12 +1,5 @@
 // In charge of: whether an access unit begins with a frame that needs no other: IDR of H.264 and of HEVC.
-// Not in charge of: that of MPEG-2 (mpeg2GopScan.ts), finding access units (segmenter/cutters).
-
-/** Reads an access unit in chunks of any size. */
-export interface KeyFrameScan {
-  push: (bytes: Uint8Array) => void
-  /** No frame behind it refers to one before it. null = not yet known. */
-  readonly isIdr: boolean | null
-}
+// Not in charge of: finding access units (segmenter/cutters).
 
 /** Selects the NAL unit types. */
 export type NalFamily = 'avc' | 'hevc'
@@ -23,7 +16,7 @@ function idr(family: NalFamily, header: number): boolean | null {
 }
 
 /** Reads NAL units with length fields, in chunks of any size, up to the first slice of a picture. */
-export class NalLengthScanner implements KeyFrameScan {
+export class NalLengthScanner {
   readonly #family: NalFamily
   readonly #lengthBytes: number
   #skip = 0

@@ -9,7 +9,7 @@ import type { Attempt } from '../../attempt.ts'
 import { sortParts } from '../../division/assembleParts.ts'
 import { CopiedSegments } from '../../division/copiedSegments.ts'
 import { joinChunks } from '../../division/joinChunks.ts'
-import { joinWarnings, requireTimelyMpeg2 } from '../../division/joinedBuffer.ts'
+import { joinWarnings } from '../../division/joinedBuffer.ts'
 import type { PartRecord } from '../../division/partRecord.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import { copyPlan } from '../../plan/division/copyPlan.ts'
@@ -46,15 +46,13 @@ export async function copyParts(
   const videos = joinChunks(encodedSegments(plan), chunks, rest).map(({ recorded: { recorded } }) =>
     [recorded.init!, ...recorded.segments].map(({ uri, bytes, sha256 }) => ({ name: uri, bytes, sha256 })),
   )
-  const late = joinWarnings(encodedSegments(plan), chunks)
-  requireTimelyMpeg2(plan, late)
   const copied = copyPlan(plan)
   const { cues, startSeconds } = source
   const segmenter =
     plan.packaging === null
       ? null
       : new Segmenter(attempt, copied, task, { cues, startSeconds, secondsBefore: 0, whole: plan })
-  const lateInFiles: Late[] = []
+  const late: Late[] = []
   progress.setPhase('transcoding')
   const encoded = await encode(attempt, copied, source.used, {
     joined: new StoredFeed(attempt, [...videos, ...(rest.tracks ?? []).map((track) => [track])]),
@@ -71,7 +69,7 @@ export async function copyParts(
       limit: null,
       onExceeded: () => undefined,
     }),
-    onLate: (each) => lateInFiles.push(each),
+    onLate: (each) => late.push(each),
   })
   progress.onEncodeEnd()
   progress.setPhase('uploading')
@@ -79,8 +77,8 @@ export async function copyParts(
   const damage = joinDamage(records.map((record) => record.damage))
   const found = [
     ...damageWarnings(damage, plan.durationSeconds, engine.version),
-    ...lateWarnings(lateInFiles),
-    ...late,
+    ...lateWarnings(late),
+    ...joinWarnings(encodedSegments(plan), chunks),
     ...records.flatMap((record) => record.warnings),
   ]
   const warnings = mergeWarnings(plan.warnings, found)

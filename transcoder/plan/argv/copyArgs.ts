@@ -58,19 +58,14 @@ export function transportFilters({ codec, copied }: VideoPlan): string[] {
 }
 
 /** As the encoder would have written it into this output. Its first frame is shown at 0. */
-function ownVideoArgs(video: VideoPlan, filters: readonly string[]): string[] {
+function ownVideoArgs({ codec, bFrames }: VideoPlan, filters: readonly string[]): string[] {
+  // From fragments, the first frame is decoded at 0, and shown as much later as the order of the frames needs. x264 decodes
+  // one frame more ahead where B-frames may refer to others (-bf 2 and more).
+  const decoded = codec === 'h264' && bFrames > 1 ? 'DTS+STARTDTS-2*STARTPTS' : 'DTS-STARTPTS'
   return [
-    ...['-c:v', 'copy', '-bsf:v', [`setts=pts=PTS-STARTPTS:dts=${decodedAt(video)}`, ...filters].join(',')],
-    ...['-metadata:s:v:0', `encoder=Lavc ${videoEncodings[video.codec].encoder}`],
+    ...['-c:v', 'copy', '-bsf:v', [`setts=pts=PTS-STARTPTS:dts=${decoded}`, ...filters].join(',')],
+    ...['-metadata:s:v:0', `encoder=Lavc ${videoEncodings[codec].encoder}`],
   ]
-}
-
-/** From fragments, the first frame is decoded at 0, and shown as much later as the order of the frames needs. */
-function decodedAt({ codec, bFrames, frameRate: { num, den } }: VideoPlan): string {
-  // x264 decodes one frame more ahead where B-frames may refer to others (-bf 2 and more).
-  if (codec === 'h264' && bFrames > 1) return 'DTS+STARTDTS-2*STARTPTS'
-  // mpeg2video decodes a frame ahead without B-frames as well, which fragments do not show.
-  return codec === 'mpeg2' && bFrames === 0 ? `DTS-STARTPTS-${den}/${num}/TB` : 'DTS-STARTPTS'
 }
 
 /** Flags for the output's audio stream number `position`. */

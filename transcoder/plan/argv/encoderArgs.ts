@@ -5,7 +5,6 @@ import { audioCodecs } from '#contract/codecs.ts'
 import { videoEncodings, audioEncodings } from '../codecs.ts'
 import { audioTagArgs, copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
 import { encoderTransfer } from './colorNames.ts'
-import { toNumber } from '../../formats/rational.ts'
 import { masterDisplay } from '../video/hdr.ts'
 import { chunkFrames } from '../model/partFrames.ts'
 import type { ChunkBuffer } from '../division/chunkBuffer.ts'
@@ -127,7 +126,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
         ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),
       ]
     },
-    mpeg2: (plan, video, { buffer }) => [
+    mpeg2: (plan, video) => [
       // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
       ...['-g', '600', ...keyFrameArgs(plan, video)],
       ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
@@ -136,22 +135,9 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
       ...rateControlArgs(video, null),
       ...(isShort(plan, video) ? ['-bt', `${video.bitrateKbps / SHORT.mpeg2Divisor}k`] : []),
       ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
-      ...(buffer?.initial == null ? [] : ['-rc_init_occupancy', `${Math.round(buffer.initial * video.bufferBits)}`]),
-      ...timecodeArgs(plan, video),
       ...(video.captions ? [] : ['-a53cc', '0']),
     ],
   }
-
-/** The time of a chunk's first frame, which its GOP headers count from. */
-function timecodeArgs(plan: Plan, { frameRate }: VideoPlan): string[] {
-  const first = chunkFrames(plan, frameRate)?.first ?? 0
-  if (first === 0) return []
-  // The encoder counts in whole frames per second: not in drop-frame time.
-  const perSecond = Math.round(toNumber(frameRate))
-  const seconds = Math.floor(first / perSecond)
-  const parts = [Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60, first % perSecond]
-  return ['-gop_timecode', parts.map((part) => `${part}`.padStart(2, '0')).join(':')]
-}
 
 /**
  * A short vbr clip ends before the rate control has returned to the average: with the default tolerance 5 s were 7 to

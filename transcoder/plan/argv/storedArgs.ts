@@ -1,7 +1,6 @@
 // In charge of: the streams that parts of a divided job encoded as inputs, from which they are copied into the outputs.
 // Not in charge of: which they are (plan/division/copyPlan.ts), reading them (transcoder/division/workObjects.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { videoEncodings } from '../codecs.ts'
 import type { StoredStreams } from '../model/plan.ts'
 import type { AudioPlan } from '../model/plan.ts'
 
@@ -14,14 +13,9 @@ export function storedInputArgs(stored: StoredStreams, pipes: readonly string[])
     '-copyts',
     ...pipes.flatMap((pipe, position) => [
       ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'mov'],
-      ...['-codec_whitelist', decoders(stored, position), '-f', 'mov', '-i', pipe],
+      ...['-codec_whitelist', stored.videos[position] ?? AUDIO_DECODERS, '-f', 'mov', '-i', pipe],
     ]),
   ]
-}
-
-function decoders({ videos }: StoredStreams, position: number): string {
-  const video = videos[position]
-  return video === undefined ? AUDIO_DECODERS : videoEncodings[video].sourceCodec
 }
 
 export function storedInputs({ videos, tracks }: StoredStreams): number {

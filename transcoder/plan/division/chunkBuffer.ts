@@ -1,7 +1,6 @@
 // In charge of: the decoder's buffer where chunks meet: how full it is there, and how a chunk is encoded so that it can
 // end like that.
 // Not in charge of: the filler behind a chunk (segmenter/cutters/chunkEndCutter.ts), the flags (argv/encoderArgs.ts).
-import type { VideoCodec } from '#contract/codecs.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import { decoderBuffer, type DecoderBuffer } from '../../formats/video/decoderBuffer.ts'
 import { chunkFrames, type FrameRange } from '../model/partFrames.ts'
@@ -16,7 +15,7 @@ import type { VideoPlan } from '../model/videoPlan.ts'
  */
 const JOIN_FULLNESS = 0.4
 /** Where the output begins: what the encoders choose. */
-const FIRST_FULLNESS: Readonly<Record<VideoCodec, number>> = { h264: 0.9, hevc: 0.9, mpeg2: 0.75 }
+export const FIRST_FULLNESS = 0.9
 /** Behind the end of a chunk, encoded and dropped: the encoder keeps bits for the key frame that follows there. */
 const RUN_OUT_SECONDS = 1
 /** Seconds at the end of a chunk in which the buffer is filled to four fifths, if it is emptier. */
@@ -53,7 +52,7 @@ export function chunkEnd(plan: PartOfPlan, video: VideoPlan): ChunkEnd | null {
   const range = constantRange(plan, video)
   if (range === null || range.end === null) return null
   const { first, end } = range
-  const atFirst = first === 0 ? Math.floor(((FIRST_FULLNESS[video.codec] - JOIN_FULLNESS) * bufferBits(video)) / 8) : 0
+  const atFirst = first === 0 ? Math.floor(((FIRST_FULLNESS - JOIN_FULLNESS) * bufferBits(video)) / 8) : 0
   // Counted from the beginning of the output: roundings do not add up over many chunks.
   return { frames: end - first, bytes: atFirst + bytesUntil(end, video) - bytesUntil(first, video) }
 }
@@ -100,11 +99,6 @@ export function bufferOf(video: VideoPlan): DecoderBuffer {
   const { mode, maxKbps, frameRate } = video
   const rate = mode === 'cbr' ? signalled(maxKbps * 1000, RATE_UNIT) : maxKbps * 1000
   return decoderBuffer(rate / 1000, mode === 'cbr' ? bufferBits(video) : video.bufferBits, frameRate)
-}
-
-/** Bits of it that are full where the output begins. */
-export function firstFullness(video: VideoPlan): number {
-  return bufferOf(video).size * FIRST_FULLNESS[video.codec]
 }
 
 /** Units of bit_rate_value and cpb_size_value (ITU-T H.264, E.2.2). x264 keeps to the rounded values. */

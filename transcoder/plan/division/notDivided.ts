@@ -1,7 +1,6 @@
 // In charge of: the jobs that one task makes, whatever their length, and why.
 // Not in charge of: how long chunks are (planDivision.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { isMultiplexed } from '../forms.ts'
 import { seekOrigin } from '../streams/cut.ts'
 import { isCopiedFromParts } from './encodedSegments.ts'
 import { fitsInManifest } from './manifestSize.ts'
@@ -10,7 +9,7 @@ import { encodedVideo } from '../argv/ffmpegArgs.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
-import type { OutputPlan, PackagingPlan, Plan } from '../model/plan.ts'
+import type { PackagingPlan, Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
 /** null = the job can be divided; otherwise the reason, as the end of a sentence. */
@@ -26,17 +25,7 @@ function ofOutputs(plan: Plan): string | null {
 function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
   if (outputs.length === 0) return 'the job makes no video'
   if (subtitles.length > 0) return 'subtitles of the source are copied by the task that makes the video'
-  return firstReason(outputs.map(({ video }) => video)) ?? ofTransportStreams(outputs)
-}
-
-function ofTransportStreams(outputs: readonly OutputPlan[]): string | null {
-  // Measured: at its largest rate, mpeg2video leaves 4 % of the buffer. Receivers of transport streams read nothing ahead.
-  const isLimited = outputs.some(
-    ({ video, container }) => video.codec === 'mpeg2' && video.mode === 'qvbr' && isMultiplexed(container),
-  )
-  return isLimited
-    ? 'mpeg2 of qvbr in a transport stream needs one encoder for the whole video; vbr can be divided'
-    : null
+  return firstReason(outputs.map(({ video }) => video))
 }
 
 function firstReason(videos: readonly VideoPlan[]): string | null {
@@ -54,7 +43,9 @@ function ofPackage({ durationSeconds }: Plan, packaging: PackagingPlan): string 
 
 function ofVideo({ codec, mode, copied, deinterlace }: VideoPlan): string | null {
   if (copied != null) return 'copied video is not encoded'
-  // Measured: x265 leaves 13 % of the buffer where a cut is near the end of a chunk, mpeg2video 8 %. x264 left 43 % or more.
+  // Measured: mpeg2video leaves 4 % of the buffer at its largest rate, and 8 % with cbr where a cut is near the end of a chunk.
+  if (codec === 'mpeg2') return 'mpeg2 needs one encoder for the whole video; h.264 and hevc can be divided'
+  // Measured: x265 leaves 13 % of the buffer where a cut is near the end of a chunk. x264 left 43 % or more.
   if (mode === 'cbr' && codec !== 'h264')
     return `${codec} of a constant bitrate (cbr) needs one encoder for the whole video; vbr can be divided`
   if (deinterlace === 'telecine') return 'the frames behind 3:2 pulldown are found from the beginning of the source'

@@ -3,8 +3,7 @@
 // Not in charge of: where segments end (cutter.ts), fragments that are rewritten (refragmentingCutter.ts).
 import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
 import { FormatError } from '../../formats/formatError.ts'
-import { NalLengthScanner, type KeyFrameScan } from '../../formats/video/keyFrameScan.ts'
-import { Mpeg2GopScan } from '../../formats/video/mpeg2GopScan.ts'
+import { NalLengthScanner } from '../../formats/video/keyFrameScan.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
 import { isSync, readFragment, type Fragment } from '../../formats/mp4/movieFragment.ts'
 import { moveFragment } from '../../formats/mp4/moveFragment.ts'
@@ -26,15 +25,13 @@ export class CmafVideoCutter implements Cutter {
   readonly #reader = new BoxReader()
   #ftyp: Uint8Array | null = null
   track: TrackInfo | null = null
-  /** Of MPEG-2, at each of its groups of pictures; null = none so far. */
-  sequenceHeader: string | null = null
   /** Number of frames of the output before the current fragment. */
   #frames: number
   #segment: { firstFrame: number; end: number; start: number; bytes: number; keys: KeyFrameRange[] } | null = null
   #moof: Uint8Array | null = null
   #fragment: Fragment | null = null
   /** Searches for an IDR picture in the first sample of the current fragment. */
-  #scan: KeyFrameScan | null = null
+  #scan: NalLengthScanner | null = null
   #scanLeft = 0
   /** The time until which the frames read so far are shown. */
   #until = 0
@@ -94,7 +91,7 @@ export class CmafVideoCutter implements Cutter {
       keys: [],
     }
     this.#fragment = fragment
-    this.#scan = isSync(first!) ? scanOf(track) : null
+    this.#scan = isSync(first!) ? new NalLengthScanner(track.nalFamily ?? 'avc', track.nalLengthBytes) : null
     this.#scanLeft = first!.size
     if (this.#scan !== null) {
       const head = this.#moof.length + header.length
@@ -113,8 +110,6 @@ export class CmafVideoCutter implements Cutter {
         if (this.#frames === segment.firstFrame) throw missingKeyFrame(this.#frames)
         if (this.#scan !== null) segment.keys.pop()
       }
-      if (this.#scanLeft === 0 && this.#scan?.isIdr === true && this.#scan instanceof Mpeg2GopScan)
-        this.#requireSameHeader(this.#scan)
     }
     this.#emit(bytes, cuts)
     if (!last) return
@@ -127,13 +122,6 @@ export class CmafVideoCutter implements Cutter {
       time += duration
     }
     this.#moof = null
-  }
-
-  /** A decoder may begin at each of them, and reads all pictures with one. */
-  #requireSameHeader({ sequenceHeader }: Mpeg2GopScan): void {
-    this.sequenceHeader ??= sequenceHeader
-    if (sequenceHeader !== this.sequenceHeader)
-      throw new FormatError('damaged', 'The encoder changed the sequence header.')
   }
 
   #moved(moof: Uint8Array, { timescale }: TrackInfo, { frames }: BeforeChunk): Uint8Array {
@@ -150,10 +138,6 @@ export class CmafVideoCutter implements Cutter {
     this.#segment = null
     return { kind: 'end', start, duration: until - start, frames: this.#frames - firstFrame, keys }
   }
-}
-
-function scanOf({ nalFamily, nalLengthBytes }: TrackInfo): KeyFrameScan {
-  return nalFamily === null ? new Mpeg2GopScan() : new NalLengthScanner(nalFamily, nalLengthBytes)
 }
 
 export function missingKeyFrame(frame: number): FormatError {

@@ -280,15 +280,12 @@ const firstStream = (record: PartRecord, change: Partial<PartRecord['streams'][n
 })
 const otherInit = { uri: 'x', bytes: 1, sha256: 'ab'.repeat(32) }
 
-test.each([
-  { init: otherInit },
-  { timescale: 7 },
-  { codecs: ['avc1.640015'] },
-  { overrun: 1 },
-  { sequenceHeader: '000001b3' },
-])('other parameters of one chunk, or too many bytes, are for one task: %o', (change) => {
-  expect(() => assemble([firstStream(records[0]!, change), ...records.slice(1)])).toThrow(UnlikeChunks)
-})
+test.each([{ init: otherInit }, { timescale: 7 }, { codecs: ['avc1.640015'] }, { overrun: 1 }])(
+  'other parameters of one chunk, or too many bytes, are for one task: %o',
+  (change) => {
+    expect(() => assemble([firstStream(records[0]!, change), ...records.slice(1)])).toThrow(UnlikeChunks)
+  },
+)
 
 describe('the decoder’s buffer', () => {
   const streamOfPart = (record: PartRecord) => record.streams[0]!

@@ -1,17 +1,15 @@
 // In charge of: what is a fault of a decoder's buffer where chunks meet.
 // Not in charge of: the model (formats/video/decoderBuffer.test.ts), encoders (pipeline/dividedBuffer.test.ts).
 import { describe, expect, test } from 'vitest'
-import { bufferFault, requireTimelyMpeg2 } from '../../../../transcoder/division/joinedBuffer.ts'
-import { UnlikeChunks } from '../../../../transcoder/division/unlikeChunks.ts'
+import { bufferFault } from '../../../../transcoder/division/joinedBuffer.ts'
 import { demandOfFrame, joinDemands, type BufferDemand } from '../../../../transcoder/formats/video/decoderBuffer.ts'
 import { bufferOf } from '../../../../transcoder/plan/division/chunkBuffer.ts'
-import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
 import type { VideoPlan } from '../../../../transcoder/plan/model/videoPlan.ts'
 
 const FRAME = 40_000
 /** A buffer of 10 frames. */
-const video = (mode: VideoPlan['mode'], codec: VideoPlan['codec'] = 'h264'): VideoPlan =>
-  ({ codec, mode, maxKbps: 1000, bufferBits: 10 * FRAME, frameRate: { num: 25, den: 1 } }) as VideoPlan
+const video = (mode: VideoPlan['mode']): VideoPlan =>
+  ({ mode, maxKbps: 1000, bufferBits: 10 * FRAME, frameRate: { num: 25, den: 1 } }) as VideoPlan
 
 /** A chunk of frames, given in frames' worth of the rate. */
 const chunk = (...frames: number[]): { demand: BufferDemand } => ({
@@ -45,25 +43,6 @@ describe.each(['vbr', 'qvbr', 'cbr'] as const)('%s', (mode) => {
     expect(spent(mode, chunk(5, 1, 1), {}, chunk(6, 1))).toBeNull()
     expect(spent(mode)).toBeNull()
   })
-})
-
-test('mpeg2 begins with a buffer that is emptier', () => {
-  const chunks = [chunk(5, 1, 1), chunk(3, 1)]
-  expect(bufferFault(video('vbr'), chunks)).toBeNull()
-  // 7.5 - 5 + 1 = 3.5, and one more for each of two frames.
-  expect(bufferFault(video('vbr', 'mpeg2'), chunks)).toBeNull()
-  expect(bufferFault(video('vbr'), [chunk(5, 1, 1), chunk(4.5, 1)])).toBeNull()
-  expect(bufferFault(video('vbr', 'mpeg2'), [chunk(5, 1, 1), chunk(4.5, 1)])).toMatchObject({ lateSeconds: 0.04 })
-})
-
-test('late frames of mpeg2 are for one task where a transport stream is made', () => {
-  const late = [{ code: 'access_units_late', message: '' }] as const
-  const output = (codec: VideoPlan['codec'], container: 'mp4' | 'ts') =>
-    ({ outputs: [{ video: video('vbr', codec), container }] }) as unknown as Pick<Plan, 'outputs'>
-  expect(() => requireTimelyMpeg2(output('mpeg2', 'ts'), late)).toThrow(UnlikeChunks)
-  requireTimelyMpeg2(output('mpeg2', 'ts'), [])
-  requireTimelyMpeg2(output('mpeg2', 'mp4'), late)
-  requireTimelyMpeg2(output('h264', 'ts'), late)
 })
 
 test('only a constant rate has to be taken', () => {

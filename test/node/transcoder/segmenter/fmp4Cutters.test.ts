@@ -56,33 +56,6 @@ async function decode(bytes: Uint8Array, kind: 'video' | 'audio' = 'video'): Pro
   return kind === 'audio' ? stdout : `${stdout.split('\n').filter((line) => /^\d/.test(line)).length} pictures`
 }
 
-const MPEG2 = '-c:v mpeg2video -bf 2 -g 600 -sc_threshold 1000000000 -b:v 500k'
-
-describe('mpeg2, as chunks of single files are stored', () => {
-  const encoded = (flags: string): Promise<Buffer> =>
-    encodeToBuffer(engine, `${flashSource(5)} -map 0:v ${MPEG2} ${keys} ${flags} ${mp4}+frag_keyframe`)
-
-  it('is cut where closed groups begin, each with the sequence header', async () => {
-    const cutter = new CmafVideoCutter(cadence)
-    const { init, segments } = cutSegments(cutter, await encoded('-flags +cgop'))
-    expect(segments.map(({ frames }) => frames)).toEqual([50, 10, 40, 25])
-    for (const { bytes, frames } of segments)
-      expect(await decode(Buffer.concat([init!, bytes]))).toBe(`${frames} pictures`)
-    expect([cutter.track!.codec, cutter.sequenceHeader]).toEqual(['mp4v.61', expect.stringMatching(/^000001b3.*01b5/)])
-  })
-
-  it('is not cut at an open group', async () => {
-    const open = await encoded('')
-    expect(() => cutSegments(new CmafVideoCutter(cadence), open)).toThrow('not a key frame')
-  })
-
-  it('has one sequence header', async () => {
-    const stream = Buffer.from(await encoded('-flags +cgop'))
-    stream[stream.lastIndexOf(Buffer.from([0, 0, 1, 0xb3])) + 8]! ^= 1
-    expect(() => cutSegments(new CmafVideoCutter(cadence), stream)).toThrow('changed the sequence header')
-  })
-})
-
 const refusal = (act: () => unknown): string => {
   try {
     act()

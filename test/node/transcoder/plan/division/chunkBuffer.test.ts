@@ -109,21 +109,6 @@ test('jobs of one task', () => {
   ])
 })
 
-test('mpeg2: the encoder’s flags, and the time code of the first frame', () => {
-  const change = { codec: 'mpeg2', mode: 'vbr', bufferBits: 1_000_000 } as const
-  const flags = (part: Parameters<typeof made>[0], more: Partial<VideoPlan> = {}): string[] => {
-    const { plan, video } = made(part, { ...change, ...more })
-    const args = videoEncoderArgs(plan, video, { buffer: chunkBuffer(plan, video) })
-    return args.filter((_, at) => /occupancy|timecode/.test(`${args[at - 1]}`))
-  }
-  expect(flags([0, 5])).toEqual([])
-  expect(flags([5, 8])).toEqual(['400000', '00:00:10:00'])
-  expect(flags([1801, null])).toEqual(['400000', '01:00:02:00'])
-  // 300 frames of 30 a second, counted without gaps.
-  expect(flags([5, 8], { frameRate: { num: 30_000, den: 1001 } })).toEqual(['400000', '00:00:10:00'])
-  expect(flags([90_000, null], { frameRate: { num: 30_000, den: 1001 } })[1]).toBe('01:57:00:05')
-})
-
 test('the encoder’s flags', () => {
   const { plan, video } = made([5, 8])
   const params = (buffer: ReturnType<typeof chunkBuffer>): string | undefined => {

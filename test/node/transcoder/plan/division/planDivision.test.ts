@@ -225,24 +225,11 @@ describe('one task', () => {
   })
 
   test.each<[string, Partial<JobSpec>]>([
-    ['mpeg2 of a constant bitrate', { videoCodec: 'mpeg2', video: [videoProfile({ mode: 'cbr' })] }],
-    [
-      'mpeg2 of qvbr in a transport stream',
-      { videoCodec: 'mpeg2', container: 'ts', video: [videoProfile({ mode: 'qvbr' })] },
-    ],
+    ['mpeg2', { videoCodec: 'mpeg2' }],
     ['hevc of a constant bitrate', { videoCodec: 'hevc', video: [videoProfile({ mode: 'cbr' })] }],
   ])('files: %s', (reason, change) => {
     const spec = jobSpec({ maxChunkSeconds: 24, ...change })
     expect(divide(spec, lasting(120))).toEqual({ left_out: expect.stringContaining(reason) as string })
-  })
-
-  test.each<Partial<JobSpec>>([
-    { container: 'ts' },
-    { container: 'mp4' },
-    { container: 'mp4', video: [videoProfile({ mode: 'qvbr' })] },
-  ])('mpeg2 is: %o', (change) => {
-    const spec = jobSpec({ maxChunkSeconds: 24, videoCodec: 'mpeg2', ...change })
-    expect(divide(spec, lasting(120))).toEqual({ division: expect.anything() as unknown })
   })
 
   test('a source that is read in order, and a service that divides no jobs', () => {
