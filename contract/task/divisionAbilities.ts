@@ -11,6 +11,6 @@ export function isPlanning({ kind, parts }: Division): boolean {
   return kind !== 'part' && parts === 0
 }
 
-export function divisionAbilities(task: Division): Pick<NonNullable<TaskDescription['accepts']>, 'parts' | 'mainWork'> {
-  return isPlanning(task) ? { parts: MAX_JOB_PARTS, mainWork: true } : {}
+export function divisionAbilities(task: Division): Pick<NonNullable<TaskDescription['accepts']>, 'parts'> {
+  return isPlanning(task) ? { parts: MAX_JOB_PARTS } : {}
 }

@@ -86,8 +86,6 @@ export interface TaskDescription {
      * predicted. Missing = it is not divided.
      */
     divide_above_seconds?: number
-    /** Work objects of this attempt, which divides the job, for its parts. */
-    mainWork?: boolean
   }
   /** Of a divided job: which part this attempt makes, from 0. It ends with `/deliver`. */
   part?: { index: number }

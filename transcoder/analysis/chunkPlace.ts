@@ -65,21 +65,28 @@ export async function expectChunk(
 
 /**
  * A look at a few places of a source that is to be divided: jobs that one task has to make should not be found when all
- * parts have ended. Throws UnlikeChunks.
+ * parts have ended. Why it is one of them, as the end of a sentence; null = nothing was found, or the plan has no chunks.
  */
-export async function requireChunkPlaces(
+export async function findHindrance(
   source: Source,
   plan: Plan,
   about: Described,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
+  if (plan.division == null || !isSoughtTransport(about.media)) return null
   const { size } = await source.open()
-  if (plan.division == null || size === null || !isSoughtTransport(about.media)) return
+  if (size === null) return null
   const search = TransportSearch.of((first, count) => source.readRange(first, count, signal), size, about.media)
-  if ((await search?.runsOn()) === false) throw new UnlikeChunks('the time stamps of the source jump')
+  if ((await search?.runsOn()) === false) return 'the time stamps of the source jump'
   const chunks = partsOf(plan.division).filter((part) => part.kind === 'chunk')
   const looked = new Set([0, 0.5, 1].map((share) => chunks[Math.round(share * (chunks.length - 1))]!))
-  for (const part of looked) await locate(source, planOfPart(plan, part), about, signal)
+  try {
+    for (const part of looked) await locate(source, planOfPart(plan, part), about, signal)
+    return null
+  } catch (error) {
+    if (error instanceof UnlikeChunks) return error.message
+    throw error
+  }
 }
 
 function withSeek(plan: Plan, { media }: Described, seek: ChunkSeek | null): Plan {

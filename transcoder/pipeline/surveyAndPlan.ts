@@ -1,48 +1,33 @@
 // In charge of: analysing an open source, and the plan that follows from it.
-// Not in charge of: single analyses (analysis/), the choices of the plan (plan/planJob.ts), storing it (taskPlan.ts).
+// Not in charge of: single analyses (analysis/), the choices of the plan (plan/planJob.ts), its division
+// (division/divideJob.ts), storing it (taskPlan.ts).
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
-import { requireChunkPlaces, withChunkSeek } from '../analysis/chunkPlace.ts'
 import { findCues } from '../analysis/findCues.ts'
 import { measureLoudness } from '../analysis/measureLoudness.ts'
 import { measureFrames } from '../analysis/measureSource.ts'
-import type { SampleOptions } from '../analysis/rate/encodePlace.ts'
-import { sourceBytes } from '../analysis/rate/sourceBytes.ts'
-import { roughFactors, withRateFactors } from '../analysis/rate/sampleRates.ts'
 import { readStreamDetails } from '../analysis/streamDetails.ts'
 import { surveyVideo } from '../analysis/surveyVideo.ts'
-import { UnlikeChunks } from '../division/unlikeChunks.ts'
 import type { CueFindings } from '../formats/scte35/cueScan.ts'
 import { cutCues } from '../formats/scte35/cutCues.ts'
-import { tooLongForOneAttempt } from '../plan/division/automaticDivision.ts'
-import { checkDeadline, deadlineWarning, type DeadlineCheck } from '../plan/division/deadlineCheck.ts'
-import { encodedSegments } from '../plan/division/encodedSegments.ts'
-import { samplingSeconds } from '../plan/division/samplingCost.ts'
-import { surveyParts } from '../plan/division/surveyPlan.ts'
-import { withDivision, withoutDivision } from '../plan/division/withDivision.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
-import type { Plan } from '../plan/model/plan.ts'
 import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { planJob } from '../plan/planJob.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
-import { applyCut, cutSource } from '../plan/streams/cut.ts'
+import { cutSource } from '../plan/streams/cut.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
-import { writeCaptionCarriers } from './captionTracks.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
-import { storesSubtitles } from './division/drawnSubtitles.ts'
+import { divided, type Divided } from './division/divideJob.ts'
 
-export interface Surveyed {
+export interface Surveyed extends Divided {
   media: MediaInfo
-  plan: Plan
-  /** null = the client named no end time, or it cannot be predicted whether the job meets it. */
-  deadline: DeadlineCheck | null
   drawn: DrawnCaptions | null
   /** Of the whole source. The plan contains the frames at which they splice, not the cues, which may be megabytes. */
   cues: CueFindings | null
@@ -56,100 +41,6 @@ export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
   const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
   await reportSource(open, planned.media)
   return { ...planned, ...(await divided(open, planned.plan, planned.media)), cues: null, hasCaptions: false }
-}
-
-/**
- * A job that one task was to make, and that is divided now: a transcoder was lost since it was planned. Nothing of what
- * earlier attempts encoded is used. null = it is still made by one task.
- */
-export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan | null> {
-  const { spec, media } = open
-  if (plan.division != null || plan.join !== undefined) return null
-  const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
-  const { plan: planned } = await divided(open, plan, used)
-  return planned.division == null ? null : planned
-}
-
-type Divided = Pick<Surveyed, 'plan' | 'deadline'>
-
-async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Divided> {
-  const { accepts, deadline: wish, max_attempt_ms: maxAttemptMs } = open.task
-  const maxParts = accepts?.parts ?? null
-  const automatic = {
-    aboveSeconds: accepts?.divide_above_seconds ?? Number.POSITIVE_INFINITY,
-    vcpus: open.attempt.settings.machine.vcpus,
-    maxAttemptSeconds: maxAttemptMs / 1000,
-    slots: open.task.slots ?? 1,
-    deadline: wish === undefined ? null : { secondsLeft: wish.seconds_left, slots: wish.slots },
-  }
-  // A joined source has no bytes of its own, and each part would have to copy what is read in order.
-  const seekable = open.joined === null && !open.attempt.loopback.isCopied && (await isSeekable(open))
-  const abilities = { seekable, maxParts, automatic }
-  const wished = withDivision(open.spec, plan, used, abilities)
-  const reason = wished.division == null ? null : await undividable(open, wished)
-  const made =
-    reason === null ? wished : leftOut(open.spec, wished, reason, tooLongForOneAttempt(plan, used, automatic))
-  const deadline = checkDeadline(open.spec, made, used, abilities)
-  const unlikely = deadline === null ? null : deadlineWarning(deadline)
-  const planned = unlikely === null ? made : { ...made, warnings: [...made.warnings, unlikely] }
-  if (planned.division == null || open.task.kind === 'plan') return { plan: planned, deadline }
-  const source = await open.attempt.loopback.version()
-  const withSource = { ...planned, division: { ...planned.division, source } }
-  return { plan: await withSurveyOrRates(open, withSource, used), deadline }
-}
-
-/** A job that did not ask for chunks says nothing, unless one attempt may not be enough for it: `risk`. */
-function leftOut({ maxChunkSeconds }: OpenTask['spec'], plan: Plan, reason: string, risk: string | null): Plan {
-  if (maxChunkSeconds != null) return withoutDivision(plan, reason)
-  return risk === null ? { ...plan, division: null } : withoutDivision(plan, `${reason}. ${risk}`)
-}
-
-/** What follows from neither the plan nor the job: the source, and what the service can do; null = nothing. */
-async function undividable({ attempt, task, spec, media }: OpenTask, plan: Plan): Promise<string | null> {
-  // During an upgrade.
-  if (storesSubtitles(plan) && task.accepts?.mainWork !== true)
-    return 'this version of the service cannot keep subtitles of the source for its parts'
-  try {
-    await requireChunkPlaces(attempt.loopback, encodedSegments(plan), { spec, media }, attempt.controller.signal)
-    return null
-  } catch (error) {
-    if (error instanceof UnlikeChunks) return error.message
-    throw error
-  }
-}
-
-/** Not for a dry run: it takes minutes, and nothing in the estimate follows from it. */
-async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
-  const { attempt, probed } = open
-  const { engine, settings, controller, loopback, log } = attempt
-  const sampling = { url: loopback.url, ...sampleOptions(open) }
-  const encoded = encodedSegments(plan)
-  const division = plan.division!
-  const parts = surveyParts(samplingSeconds(encoded, used, settings.machine.vcpus))
-  if (parts !== null) {
-    const factors = await roughFactors(engine, encoded, sampling)
-    return factors === null ? plan : { ...plan, division: { ...division, survey: { parts, factors } } }
-  }
-  const made = await withRateFactors(engine, encoded, {
-    ...sampling,
-    log,
-    sourceBytes: (length) => sourceBytes(loopback, probed, { plan, seconds: length }, controller.signal),
-  })
-  return { ...plan, division: made.division }
-}
-
-/** How samples are encoded: as chunks are. */
-export function sampleOptions({ attempt, spec, media, captionFiles }: OpenTask): SampleOptions {
-  const { workspace, controller, settings, loopback } = attempt
-  return {
-    locate: (sample) => withChunkSeek(loopback, sample, { spec, media }, controller.signal),
-    // Their bytes are a part of the bitrate.
-    carriers: (sample) => writeCaptionCarriers(sample, { spec, files: captionFiles, ofSource: null }, workspace),
-    cwd: workspace.cwd,
-    signal: controller.signal,
-    threads: settings.threads,
-    cores: settings.machine.vcpus,
-  }
 }
 
 /** `found`: cues of the source. */

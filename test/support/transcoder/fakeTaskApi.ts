@@ -372,7 +372,7 @@ export class FakeTaskApi {
     if (bytes.length > MAX_TASK_BODY_BYTES) this.breaches.push(`${name} is too large for one request`)
     const { part, attempt, accepts } = this.task!
     const number = part === undefined ? MAIN_TASK : partTaskNumber(part.index)
-    if (!name.startsWith(`${number}-${attempt}/`) || (part === undefined && accepts?.mainWork !== true))
+    if (!name.startsWith(`${number}-${attempt}/`) || (part === undefined && accepts?.parts === undefined))
       this.breaches.push(`${name} is not of this attempt`)
     this.work.set(name, bytes)
     sendJson(response, 200, {})

@@ -354,8 +354,6 @@ test('objects for the attempt that puts the parts together: of parts, read in ra
 
 test('objects of the attempt that divides the job are read by its parts, and gone with the job', async () => {
   const { id, attempt: main } = await startJob(HLS_JOB)
-  const { accepts } = await (await main.taskApi('GET', '')).json<TaskDescription>()
-  expect(accepts?.mainWork).toBe(true)
   const name = `/work/${MAIN_TASK}-${main.run.attempt}/subtitles.0`
   expect((await main.taskApi('PUT', name, new Uint8Array([1, 2, 3]))).status).toBe(200)
   expect((await main.taskApi('PUT', `/work/${MAIN_TASK}-2/subtitles.0`, new Uint8Array([1]))).status).toBe(403)

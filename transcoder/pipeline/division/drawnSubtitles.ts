@@ -21,7 +21,7 @@ import type { OpenTask } from '../openTask.ts'
 const MAX_TEXT_BYTES = 256 * 1024 * 1024
 
 /** Its chunks draw subtitles of the source. */
-export function storesSubtitles({ burnIn }: Pick<Plan, 'burnIn'>): boolean {
+function storesSubtitles({ burnIn }: Pick<Plan, 'burnIn'>): boolean {
   return burnIn?.from.kind === 'source track' && (burnIn.kind === 'text' || burnIn.drawn !== null)
 }
 

@@ -8,7 +8,7 @@ import type { SurveyRecord } from '../../division/surveyRecord.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import type { OpenTask } from '../openTask.ts'
-import { sampleOptions } from '../surveyAndPlan.ts'
+import { sampleOptions } from './divideJob.ts'
 
 /** `whole`: the plan of the job, with a survey. */
 export async function makeSurveyPart(open: OpenTask, whole: Plan, part: number): Promise<DeliverPost> {

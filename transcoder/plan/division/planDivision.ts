@@ -18,6 +18,8 @@ import { MAX_SURVEY_PARTS } from './surveyPlan.ts'
 export interface DivisionAbilities {
   /** The source can be read from any byte. */
   seekable: boolean
+  /** What a look at the source found: why it cannot be divided, as the end of a sentence. Missing or null = nothing. */
+  hindrance?: string | null
   /** The most parts that the service accepts; null = it divides no jobs. */
   maxParts: number | null
   /** What decides for a job that says nothing about chunks; missing = it is not divided. */
@@ -60,9 +62,10 @@ function divideInto(
   spec: JobSpec,
   plan: Plan,
   media: MediaInfo,
-  { seekable, maxParts }: DivisionAbilities,
+  { seekable, hindrance = null, maxParts }: DivisionAbilities,
 ): Division {
-  const reason = maxParts === null ? 'the service divides no jobs' : notDivided(spec, plan, media, seekable)
+  const reason =
+    maxParts === null ? 'the service divides no jobs' : (notDivided(spec, plan, media, seekable) ?? hindrance)
   if (reason !== null) return { left_out: reason }
   const segmentSeconds = Math.min(SEGMENT_SECONDS, longest)
   const { packaging } = encodedSegments(plan, segmentSeconds)

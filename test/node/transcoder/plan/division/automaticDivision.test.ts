@@ -100,6 +100,22 @@ test.each<[string, MediaInfo]>([
   expect(encoding).toBeLessThan(61)
 })
 
+test('what a look at the source found against a division is told to a job that asked, and where one attempt may be too short', () => {
+  const hindrance = 'the time stamps of the source jump'
+  const warningsOf = (spec: JobSpec, change: Partial<AutomaticDivision> = {}) => {
+    const abilities = { seekable: true, maxParts: MAX_JOB_PARTS, automatic: { ...AUTOMATIC, ...change }, hindrance }
+    const { division, warnings } = withDivision(spec, planJob(spec, filmOf(7200)), filmOf(7200), abilities)
+    expect(division ?? null).toBeNull()
+    return warnings.map(({ code, message }) => `${code}: ${message}`)
+  }
+  expect(warningsOf(filmLadder())).toEqual([])
+  const said = `not_divided: The job is not divided into chunks: ${hindrance}.`
+  expect(warningsOf(filmLadder({ maxChunkSeconds: 60 }))).toEqual([said])
+  expect(warningsOf(filmLadder(), { maxAttemptSeconds: 3600 })).toEqual([
+    expect.stringMatching(/^not_divided: .*jump\. One task may take up to [\d.]+ hours for it/),
+  ])
+})
+
 describe('what is saved decides', () => {
   /** Not far below and above the threshold. */
   test.each([
