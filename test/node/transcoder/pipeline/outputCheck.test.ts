@@ -38,7 +38,7 @@ async function run(bytes: Buffer): Promise<FinishPost> {
 test("'output_differs': a source that states less than it has", async () => {
   await makeClip(path('clip.mkv'), { seconds: 7, audio: [], flags: ['-g', '25'] })
   const { warnings } = await run(await stating('clip.mkv', 7000, 3000))
-  expect(warnings!.find(({ code }) => code === 'output_differs')?.message).toContain(
+  expect(warnings.find(({ code }) => code === 'output_differs')?.message).toContain(
     'lasts 7.0 s, and its source states 3.0 s.',
   )
 })
