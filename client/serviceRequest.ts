@@ -18,7 +18,7 @@ export type Credentials = string | { key: string } | { token: string }
 export type RequestOptions = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
 
 export function serviceConnection(address: string, credentials: Credentials, signal?: AbortSignal): ServiceConnection {
-  return { base: address.replace(/\/+$/, ''), authorization: authorizationOf(credentials), signal }
+  return { base: address.replace(/(?<!\/)\/+$/, ''), authorization: authorizationOf(credentials), signal }
 }
 
 function authorizationOf(credentials: Credentials): string {

@@ -108,7 +108,7 @@ const cache = new WeakMap<object, Settings>()
 export function settings(env: Env): Settings {
   const known = cache.get(env)
   if (known) return known
-  const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/\/+$/, ''))
+  const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/(?<!\/)\/+$/, ''))
   const isRegistered = variableText(env.TRANSCODER_REGISTRATION) === '1'
   const problems = [...variableProblems({ ...env }), ...(isRegistered ? registrationProblems(env, transcoderUrls) : [])]
   const made: Settings = {
@@ -119,13 +119,13 @@ export function settings(env: Env): Settings {
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : (numberOf(env, 'MAX_SLOTS') ?? 1),
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
-    taskApiUrl: (env.TASK_API_URL || `http://${TASK_API_HOST}`).replace(/\/+$/, ''),
+    taskApiUrl: (env.TASK_API_URL || `http://${TASK_API_HOST}`).replace(/(?<!\/)\/+$/, ''),
     leaseMs: (numberOf(env, 'LEASE_SECONDS') ?? 30) * 1000,
     divideAboveSeconds: divideAboveSeconds(env),
     maxActiveJobs: numberOf(env, 'MAX_ACTIVE_JOBS') ?? 10_000,
     maxStoredUploadBytes: numberOf(env, 'MAX_STORED_UPLOAD_BYTES'),
     requestsPerMinute: numberOf(env, 'REQUESTS_PER_MINUTE'),
-    baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
+    baseUrl: env.BASE_URL ? env.BASE_URL.replace(/(?<!\/)\/+$/, '') : null,
     trustProxy: variableText(env.TRUST_PROXY) === '1',
     logLevel: isValidVariable('LOG_LEVEL', env.LOG_LEVEL) ? (variableText(env.LOG_LEVEL) as LogLevel) : 'info',
     prices: priceList(variableText(env.USAGE_PRICES)),

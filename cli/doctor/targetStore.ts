@@ -35,7 +35,7 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
   }
   const sessionToken = env['AWS_SESSION_TOKEN'] || undefined
   const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1'
-  const endpoint = (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || '').replace(/\/+$/, '')
+  const endpoint = (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || '').replace(/(?<!\/)\/+$/, '')
   const client = new AwsClient({
     accessKeyId,
     secretAccessKey,

@@ -70,7 +70,7 @@ async function fileStamp(path: string): Promise<FileStamp> {
 async function libraries(program: string): Promise<string[]> {
   try {
     const { stdout } = await run('ldd', [program])
-    return [...stdout.matchAll(/(?:^\s*|=> )(\/\S+) \(0x/gm)].map(([, path]) => path!)
+    return [...stdout.matchAll(/(?:^[ \t]*|=> )(\/\S+) \(0x/gm)].map(([, path]) => path!)
   } catch (error) {
     // A statically linked program has no libraries.
     if (String((error as { stderr?: unknown }).stderr).includes('not a dynamic executable')) return []

@@ -43,7 +43,7 @@ const STDERR_CAUSES: readonly [RegExp, ExitReason, string | ((match: RegExpExecA
     'The source needs more memory than a task may use.',
   ],
   [
-    /Connection (refused|reset|timed out)|Network is unreachable|Operation timed out|HTTP error 5\d\d|Server returned 5XX|End of file.*http/i,
+    /Connection (refused|reset|timed out)|Network is unreachable|Operation timed out|HTTP error 5\d\d|Server returned 5XX|End of file.{0,300}http/i,
     'source_unreachable',
     'The source could not be read to its end.',
   ],
@@ -60,7 +60,7 @@ const STDERR_CAUSES: readonly [RegExp, ExitReason, string | ((match: RegExpExecA
     'The source is damaged: most of it could not be decoded.',
   ],
   [
-    /Codec \(([^)]*)\) not on whitelist|Decoder (.*) not found|no decoder found for(?: codec)? (\w*)|Unknown decoder/i,
+    /Codec \(([^)]{0,100})\) not on whitelist|Decoder (.{1,100}) not found|no decoder found for(?: codec)? (\w*)|Unknown decoder/i,
     'source_not_media',
     ([, ...names]) => {
       const name = names.find((each) => each !== undefined && each !== '') ?? ''
@@ -68,7 +68,7 @@ const STDERR_CAUSES: readonly [RegExp, ExitReason, string | ((match: RegExpExecA
     },
   ],
   [
-    /Format not on whitelist|not on whitelist|not in allowed_extensions|Protocol '[^']*' not on whitelist/i,
+    /Format not on whitelist|not on whitelist|not in allowed_extensions|Protocol '[^']{0,100}' not on whitelist/i,
     'source_not_media',
     'The source is not a media file of a kind that is accepted (playlists, text and still images are not).',
   ],

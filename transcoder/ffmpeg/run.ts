@@ -388,7 +388,7 @@ async function spawnProcess(
   }
 }
 
-/** Longer than any line of ffmpeg; the rest of a longer one is treated as another line. */
+/** Longer than any line of ffmpeg; of a longer one the rest is left out, or is another line. */
 const MAX_LINE = 4096
 
 function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => void; end: () => void } {
@@ -398,7 +398,7 @@ function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => 
     push: (chunk) => {
       const lines = (partialLine + decoder.write(chunk)).split('\n')
       partialLine = lines.pop() ?? ''
-      for (const line of lines) onLine(line)
+      for (const line of lines) onLine(line.slice(0, MAX_LINE))
       if (partialLine.length <= MAX_LINE) return
       onLine(partialLine)
       partialLine = ''

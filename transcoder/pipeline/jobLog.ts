@@ -120,7 +120,7 @@ export class JobLog {
     if (this.directory !== null) clean = clean.replaceAll(`${this.directory}/`, '')
     return (
       clean
-        .replaceAll(/\b(?!file:|http:\/\/loopback\/\*\*\*)[a-z][a-z0-9+.-]*:\/\/[^\s'"<>]*/gi, '[address]')
+        .replaceAll(/\b(?!file:|http:\/\/loopback\/\*\*\*)[a-z][a-z0-9+.-]{0,30}:\/\/[^\s'"<>]*/gi, '[address]')
         // Absolute paths of at least two segments, at positions where a path can begin.
         .replaceAll(/(?<=^|[\s'"=:(])\/(?:[^\s'"/:)]+\/)+[^\s'":)]*/g, '[path]')
     )

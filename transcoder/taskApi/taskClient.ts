@@ -81,7 +81,7 @@ export class TaskClient {
   #bytesRead = 0
 
   constructor(options: TaskClientOptions) {
-    this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
+    this.#base = `${options.base.replace(/(?<!\/)\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
     this.#token = options.token
     this.#backoff = options.backoff ?? defaultBackoff
     this.#stallMs = options.stallMs ?? MINUTE_MS

@@ -234,7 +234,7 @@ function isSame(a: ContainerAttempt, b: ContainerAttempt): boolean {
 
 /** The platform gives no error code: only the text of the message tells the cases apart. */
 function startFailureReason(error: unknown): StartFailure {
-  return /no container instance|too many containers|max(imum)? .*instances/i.test(String(error))
+  return /no container instance|too many containers|max(imum)? .{0,100}instances/i.test(String(error))
     ? 'no_capacity'
     : 'no_answer'
 }

@@ -80,7 +80,7 @@ export function requireAllowedAddress(address: string | URL, policy: EgressPolic
     refuseAddress(`${hostWithPort(url)} is not in ALLOW_PRIVATE_HOSTS, and this deployment reaches listed hosts only.`)
   }
   // WHATWG URL has normalised 0x7f.1, 0177.0.0.1, 2130706433, 127.1, full-width digits etc. to dotted decimal.
-  const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
+  const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/(?<!\.)\.+$/, '')
   if (ipaddr.isValid(name)) {
     if (!isPublicAddress(name)) refuseAddress(`${url.hostname} is not a public address.`)
     return url

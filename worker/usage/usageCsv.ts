@@ -22,7 +22,7 @@ export function usageCsv(month: string, accounts: readonly AccountUsage[]): stri
 
 /** Without an exponent. */
 function decimal(value: number | null): string {
-  return value === null ? '' : value.toFixed(6).replace(/\.?0+$/, '')
+  return value === null ? '' : value.toFixed(6).replace(/\.0+$|(?<=[1-9])0+$/, '')
 }
 
 /**

@@ -44,7 +44,7 @@ export function outputBaseName(input: string): string {
     // Must not begin like a hidden file or a command-line option.
     .replace(/^[_-]+/, '')
     .slice(0, MAX_LENGTH.file_name)
-    .replace(/[_-]+$/, '')
+    .replace(/(?<![_-])[_-]+$/, '')
   return name === '' ? 'input' : name
 }
 

@@ -21,7 +21,7 @@ export const fileUpload: StoreRules<UploadAddress> = {
   parse(address, baseUrl) {
     const input = address.trim().replace(/\/$/, '')
     if (baseUrl === null) return numbered(/^(?:.*\/uploads\/)?(\d+)$/s.exec(input)?.[1])
-    const base = splitAddress(baseUrl.replace(/\/+$/, ''))
+    const base = splitAddress(baseUrl.replace(/(?<!\/)\/+$/, ''))
     const given = splitAddress(input)
     if (given.host !== '' && given.host !== base.host)
       return wrongForm('file-upload', `${FORM}, where {base_url} is ${baseUrl}`)

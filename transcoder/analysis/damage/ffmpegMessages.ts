@@ -32,7 +32,7 @@ interface Line {
   text: string
 }
 
-const LINE = /^((?:\[[^\]]+\] )*)\[(fatal|error|warning|info|verbose)\] (.*)$/
+const LINE = /^((?:\[[^\]]+\] )*)\[(fatal|error|warning|info|verbose)\] (.*)/
 const SERIOUS = new Set(['fatal', 'error', 'warning'])
 
 /**
@@ -118,7 +118,7 @@ export function readDamage(text: string, { format, decoders }: LogContext, isDec
 function parse(text: string): Line | null {
   const [, origin, level, words] = LINE.exec(text) ?? []
   if (origin === undefined || level === undefined || words === undefined) return null
-  const contexts = [...origin.matchAll(/\[([^\]]+?)(?: @ [^\]]*)?\]/g)].map(([, name]) => name!)
+  const contexts = [...origin.matchAll(/\[([^[\]]+)\]/g)].map(([, name]) => name!.split(' @ ')[0]!)
   return { contexts, origin, level, text: words }
 }
 

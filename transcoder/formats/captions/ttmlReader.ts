@@ -39,7 +39,7 @@ export function readTtml(text: string, offsetSeconds: number | null): Pick<Capti
   const document = new TtmlDocument()
   const parser = new SaxesParser({ xmlns: true, position: true })
   parser.on('error', ({ message }) => {
-    throw new CaptionError(`It is not well-formed XML: ${message.replace(/^\S*?\d+:\d+: */, '')}`, parser.line)
+    throw new CaptionError(`It is not well-formed XML: ${message.replace(/^\d+:\d+: */, '')}`, parser.line)
   })
   let depth = 0
   parser.on('opentag', ({ local, uri, attributes }) => {

@@ -58,7 +58,7 @@ function initOf({ id, form, init }: VideoTrack | AudioTrack): string {
 
 /** The template of names that contain a number, counting up by one from `first`. Throws for any other names. */
 export function numbering(directory: string, segments: readonly Segment[]): { media: string; first: number } {
-  const [, before, digits, behind] = /^(.*?)(\d+)(\.[^./]*)?$/.exec(segments[0]?.uri ?? '') ?? []
+  const [, before, digits, behind] = /^(.*\D|)(\d+)(\.[^./]*)?$/.exec(segments[0]?.uri ?? '') ?? []
   if (before === undefined || digits === undefined) throw new Error('The names of segments must contain their numbers.')
   const first = Number(digits)
   const end = behind ?? ''

@@ -39,7 +39,7 @@ export function s3BucketAddress(bucket: string, region: string | null, endpoint:
     const host = URL.parse(endpoint)?.hostname ?? ''
     // R2 has a single region named "auto".
     const own = host.endsWith('.r2.cloudflarestorage.com') ? 'auto' : 'us-east-1'
-    return { name, base: `${endpoint.replace(/\/+$/, '')}/${bucket}`, region: region ?? own }
+    return { name, base: `${endpoint.replace(/(?<!\/)\/+$/, '')}/${bucket}`, region: region ?? own }
   }
   const where = region ?? 'us-east-1'
   const domain = `s3.${where}.amazonaws.com${where.startsWith('cn-') ? '.cn' : ''}`
