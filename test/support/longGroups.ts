@@ -79,6 +79,10 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
     ],
     covers: ['contract/task', 'scripts/local', 'worker/db', 'worker/scheduler', 'worker/taskApi', 'transcoder/taskApi'],
   },
+  expressions: {
+    tests: node('harness/regularExpressions'),
+    covers: ['cli', 'client', 'contract', 'transcoder', 'worker'],
+  },
   web: { tests: node('web/browser'), covers: ['web'] },
   commands: {
     tests: node('docs', 'firstHour', 'scripts', 'service/api', 'service/cli', 'service/hosts'),
