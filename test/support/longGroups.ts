@@ -41,8 +41,8 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
   division: {
     tests: [
       ...encoding('video/chunkSources', 'video/transportChunks'),
-      ...pipeline('divided', 'survey', 'transportDivision', 'sharedReading'),
-      ...jobs('divided', 'twins'),
+      ...pipeline('divided', 'survey', 'transportDivision'),
+      ...jobs('divided'),
       ...node('matrix/divided', 'players/divided'),
     ],
     covers: transcoder('division', 'plan/division', 'pipeline/division', 'segmenter/cutters', 'formats/video'),
