@@ -2,10 +2,12 @@
 // Node from 20 on and for browsers, with import and require.
 // Not in charge of: its types (package/), publishing it.
 import { execFile } from 'node:child_process'
-import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build, type BuildOptions } from 'esbuild'
+import { contractTypes } from './package/contractTypes.ts'
+import { flatDeclarations } from './package/flatDeclarations.ts'
 
 const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '..')
@@ -48,11 +50,15 @@ async function bundlePrograms({ version }: Manifest): Promise<void> {
 }
 
 async function writeDeclarations(): Promise<void> {
-  const program = (path: string, ...args: string[]) =>
-    run(process.execPath, [join(ROOT, 'node_modules', path), ...args], { cwd: ROOT })
-  await program('typescript/bin/tsc', '-b', 'client')
-  await program('rolldown/bin/cli.mjs', '--config', 'scripts/package/rolldown.config.js')
-  await cp(join(OUT, 'client.d.ts'), join(OUT, 'cjs/client.d.ts'))
+  await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', 'client'], { cwd: ROOT })
+  const places = { contract: join(ROOT, '.tsbuild/contract/contract'), replaced: contractTypes() }
+  const declarationsOf = (entry: string): Promise<string> =>
+    flatDeclarations(join(ROOT, '.tsbuild/client/client', `${entry}.d.ts`), places)
+  const forNode = await declarationsOf('index')
+  await mkdir(join(OUT, 'cjs'), { recursive: true })
+  await writeFile(join(OUT, 'client.d.ts'), forNode)
+  await writeFile(join(OUT, 'cjs/client.d.ts'), forNode)
+  await writeFile(join(OUT, 'browser.d.ts'), await declarationsOf('browser'))
 }
 
 /** @returns the directory of the package */
