@@ -208,8 +208,7 @@ function segmentRules(spec: JobSpec, packaging: PackagingSpec, attemptDirectory:
       : []),
     ...(packaging.thumbnails
       ? [
-          // Older transcoders put the poster next to the sprite sheets.
-          below(`thumbnails/${attemptDirectory}/(?:poster|${NUMBER})\\.jpg`, ['image/jpeg'], ['put']),
+          below(`thumbnails/${attemptDirectory}/${NUMBER}\\.jpg`, ['image/jpeg'], ['put']),
           below('thumbnails/poster\\.jpg', ['image/jpeg'], ['parts']),
           below('thumbnails/thumbnails\\.vtt', TEXT, ['written']),
         ]

@@ -265,7 +265,7 @@ export const finishedObjectSchema = z.object({
     .check(z.minLength(1), z.maxLength(MAX_PARTS)),
   profile: z.nullable(z.number()),
   role,
-  /** Measured in the written output. Absent for objects without media, and from older transcoders. */
+  /** Measured in the written output. Absent for objects without media. */
   media: z.optional(mediaFactsSchema),
 })
 export type FinishedObject = z.infer<typeof finishedObjectSchema>
@@ -313,7 +313,6 @@ export const finishPostSchema = z.object({
   warnings: z.array(warning).check(z.maxLength(200)),
   /** The final progress, so that the stored status is exact. */
   progress: progressPostSchema,
-  /** Older transcoders send none. */
   usage: z.exactOptional(usageReportSchema),
   /** The job was divided, but this attempt made all of it: what its parts stored is not used. */
   undivided: z.exactOptional(z.literal(true)),
@@ -338,7 +337,7 @@ export const failPostSchema = z.object({
    * the answer to a heartbeat.
    */
   reason: z.enum(['failed', 'interrupted', 'cancelled']),
-  /** Of an interrupted attempt, for people: why it could not finish. Older transcoders send none. */
+  /** Of an interrupted attempt, for people: why it could not finish. */
   why: z.optional(z.string().check(z.maxLength(300))),
   error: z.optional(
     z.object({
@@ -390,7 +389,7 @@ export interface HlsTrack {
   maps: HlsEncryption[]
   segments: HlsSegment[]
   /** All durations are whole numbers, as before version 3 (RFC 8216, 4.3.2.1). */
-  integer_durations?: boolean
+  integer_durations: boolean
 }
 interface HlsEncryption {
   /** Number of the key; null = not encrypted. */

@@ -1,6 +1,5 @@
-// In charge of: sealing secrets again with the newest vault key and bound to the job's addresses, if an older key or an
-// older version sealed them. Works in batches and continues where the last one stopped. Afterwards the older key may be
-// removed from VAULT_KEYS.
+// In charge of: sealing secrets again with the newest vault key, if an older key sealed them. Works in batches and continues
+// where the last one stopped. Afterwards the older key may be removed from VAULT_KEYS.
 // Not in charge of: encryption (secrets/vault.ts).
 import type { VaultRotation } from '#contract/api/administration.ts'
 import { openKeyWebhook, sealKeyWebhook } from '../webhooks/webhookAddress.ts'

@@ -64,7 +64,7 @@ interface SealedJob {
   config: string
 }
 
-/** Secrets that are not sealed with the given key, or that an older version sealed, in the order of ids. */
+/** Secrets that are not sealed with the given key, in the order of ids. */
 export async function listJobsSealedWithOtherKeys(
   db: D1Database,
   keyId: string,
@@ -75,7 +75,7 @@ export async function listJobsSealedWithOtherKeys(
     db,
     `SELECT id, account, job_id, sealed, config FROM jobs
        WHERE id > ?2 AND sealed IS NOT NULL
-         AND (json_extract(sealed, '$.kid') <> ?1 OR json_extract(sealed, '$.v') = 1) ORDER BY id LIMIT ?3`,
+         AND json_extract(sealed, '$.kid') <> ?1 ORDER BY id LIMIT ?3`,
     [keyId, after, limit],
   )
 }

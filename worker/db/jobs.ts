@@ -74,7 +74,7 @@ export interface StoredOutput {
   profile: number | null
   role: FinishedObject['role']
   segments?: { count: number; bytes: number }
-  /** Missing for files without media, and in rows of older versions. */
+  /** Missing for files without media. */
   media?: MediaFacts
 }
 
@@ -96,7 +96,6 @@ interface Decoded {
 /** A job and its task with decoded columns. */
 export type Job = Omit<JobWithTaskRow, keyof Decoded> & Decoded
 
-/** Rows of older versions lack the fields that were added later; nothing else differs. */
 export function decodeJob<R extends JobWithTaskRow>(row: R): Omit<R, keyof Decoded> & Decoded {
   const { config, warnings, error, outputs, progress, estimate, source, poster, lost_to: lostTo } = row
   return {

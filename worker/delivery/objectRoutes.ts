@@ -94,7 +94,7 @@ objectRoutes.get('/*', async (c) => {
   }
   return serveStoredObject(c, keyOf(grant), (object) => ({
     ...crossOriginHeaders,
-    // Nothing may be cached for longer than its address is valid. Objects of older versions have no Cache-Control.
+    // Nothing may be cached for longer than its address is valid.
     'cache-control': object
       ? limitMaxAge(object.httpMetadata?.cacheControl ?? 'private', grant.secondsLeft)
       : 'no-store',

@@ -18,10 +18,8 @@ import { openJobSink } from '../storage/jobStores.ts'
 import { isTransient, StoreError, type Sink } from '../storage/objectStore.ts'
 import { sha256Hex } from '../util/encoding.ts'
 
-interface CommitRecord extends Omit<FinishPost, 'written'> {
+interface CommitRecord extends FinishPost {
   attempt: number
-  /** Missing in records that an older version stored. */
-  written?: WrittenObject[]
 }
 
 /** Path → ETag of the object at that path before the first write of this commit. */
@@ -75,7 +73,7 @@ export async function commitOutputs(env: Env, task: TaskRow, monitor: MonitorHan
   if (!job) return
   if (!stored) return fail({ code: 'internal', message: 'The record of the finished attempt is missing.' })
   const record = await stored.json<CommitRecord>()
-  const { objects, written = [] } = record
+  const { objects, written } = record
   const inStage = (n: 1 | 2) => written.filter((object) => object.stage === n)
   let sink: Sink | null = null
   let etagsBefore: EtagsBefore | null = null

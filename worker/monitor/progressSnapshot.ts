@@ -45,7 +45,7 @@ export class ProgressSnapshot {
   /** The share of the work that an attempt has encoded; 0 if it has not reported any. */
   reachedBy(attempt: number): number {
     const latest = this.#latest ?? this.#saved
-    return latest?.attempt === attempt ? (latest.reached ?? 0) : 0
+    return latest?.attempt === attempt ? latest.reached : 0
   }
 
   /** What an attempt used, as it last reported it; undefined = unknown. */

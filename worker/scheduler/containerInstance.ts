@@ -49,8 +49,7 @@ const DEFAULTS: ContainerTimeouts = { callTimeoutMs: 5000, pollIntervalMs: 100, 
 export const CONTAINER_PORT = 8788
 /** A container survives an eviction of its Durable Object for this long; each check restarts the period. */
 const INACTIVITY_MS = 10 * 60_000
-/** Key and format of version 0.1: containers that were started before a deployment continue. */
-const SERVING_KEY = 'running'
+const SERVING_KEY = 'serving'
 
 interface PendingStart {
   serving: ContainerAttempt

@@ -4,23 +4,23 @@ import type { ProgressPost } from '#contract/task/protocol.ts'
 /** Latest progress, never lower than that of an earlier attempt (I4). */
 export interface JobProgress extends ProgressPost {
   attempt: number
-  /** What this attempt alone has encoded, 0…1. Absent where an older version stored the progress. */
-  reached?: number
+  /** What this attempt alone has encoded, 0…1. */
+  reached: number
 }
 
 /** Reported progress never decreases (I4), even when a second attempt starts from zero. */
-export function mergeProgress(before: JobProgress | null, now: JobProgress): JobProgress {
+export function mergeProgress(before: JobProgress | null, now: Omit<JobProgress, 'reached'>): JobProgress {
   if (!before) return { ...now, reached: now.transcoded }
   const stored = storedFraction(before) > storedFraction(now) ? before : now
   return {
     ...now,
-    reached: Math.max(now.transcoded, before.attempt === now.attempt ? (before.reached ?? 0) : 0),
+    reached: Math.max(now.transcoded, before.attempt === now.attempt ? before.reached : 0),
     transcoded: Math.max(before.transcoded, now.transcoded),
     bytes_stored: stored.bytes_stored,
     bytes_produced: stored.bytes_produced,
   }
 }
 
-function storedFraction(live: JobProgress): number {
+function storedFraction(live: ProgressPost): number {
   return live.bytes_produced > 0 ? live.bytes_stored / live.bytes_produced : 0
 }

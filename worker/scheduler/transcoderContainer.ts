@@ -34,8 +34,7 @@ export class Transcoder extends DurableObject<Env> {
     void ctx.blockConcurrencyWhile(() => this.#instance.reattach())
   }
 
-  /** @param startMs missing only from a Worker of an earlier version, during a deployment */
-  run(serving: ContainerAttempt, request: RunRequest, startMs = 25_000): Promise<StartRefusal | null> {
+  run(serving: ContainerAttempt, request: RunRequest, startMs: number): Promise<StartRefusal | null> {
     return this.#instance.startAttempt(serving, request, startMs)
   }
 

@@ -5,9 +5,7 @@ import { fromBase64, toBase64 } from '../util/encoding.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Version 1 was not bound to addresses. It is not created any more, and `vault rotate` replaces what remains. */
 interface Envelope {
-  v: 1 | 2
   /** Id of the vault key that wraps the job's key. */
   kid: string
   /** base64: iv and wrapped key; iv and ciphertext. */
@@ -65,14 +63,14 @@ export async function seal(
   const [current] = await keyRing(env)
   if (!current) throw new Error('VAULT_KEYS is missing')
   const raw = crypto.getRandomValues(new Uint8Array(32))
-  const additionalData = additionalDataOf(2, [account, jobId, field, current.id, ...addresses])
+  const additionalData = additionalDataOf([account, jobId, field, current.id, ...addresses])
   const key = crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
   // In parallel, because a client waits for the result.
   const [wrapped, sealed] = await Promise.all([
     encrypt(current.key, raw, additionalData),
     key.then((made) => encrypt(made, encoder.encode(JSON.stringify(value)), additionalData)),
   ])
-  return JSON.stringify({ v: 2, kid: current.id, wrapped, sealed } satisfies Envelope)
+  return JSON.stringify({ kid: current.id, wrapped, sealed } satisfies Envelope)
 }
 
 /** Id of the key that is used for sealing. */
@@ -99,16 +97,14 @@ export async function unseal<T>(
   const envelope = JSON.parse(text) as Envelope
   const wrapping = (await keyRing(env)).find((entry) => entry.id === envelope.kid)
   if (!wrapping) throw new Error('the key that encrypted this is no longer in VAULT_KEYS')
-  const owner = [account, jobId, field, envelope.kid]
-  const additionalData = additionalDataOf(envelope.v, envelope.v === 1 ? owner : [...owner, ...addresses])
+  const additionalData = additionalDataOf([account, jobId, field, envelope.kid, ...addresses])
   const raw = await decrypt(wrapping.key, envelope.wrapped, additionalData)
   const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['decrypt'])
   return JSON.parse(decoder.decode(await decrypt(key, envelope.sealed, additionalData))) as T
 }
 
-/** The version is authenticated too: an envelope of one version cannot be opened as the other. */
-function additionalDataOf(version: Envelope['v'], parts: readonly string[]): BufferSource {
-  return encoder.encode(JSON.stringify(version === 1 ? parts : [version, ...parts]))
+function additionalDataOf(parts: readonly string[]): BufferSource {
+  return encoder.encode(JSON.stringify(parts))
 }
 
 async function encrypt(key: CryptoKey, plain: BufferSource, additionalData: BufferSource): Promise<string> {

@@ -44,11 +44,7 @@ export function requireRoot<Address>({ root }: SinkRequest<Address>, provider: s
   throw new StoreError('invalid', provider, 'open', 'The job has no bucket for its outputs.')
 }
 
-/**
- * The key in a job's sealed credentials. They were checked when the job was accepted, but an older version of the
- * service may have checked less.
- * @throws StoreError `credentials_invalid`
- */
+/** The key in a job's sealed credentials. @throws StoreError `credentials_invalid` */
 export function requireKey<Key>(key: Key | null, provider: string): Key {
   if (key === null) throw noKey(provider)
   return key

@@ -23,6 +23,7 @@ import {
   progressPostSchema,
   TASK_PROTOCOL,
   uploadRequestSchema,
+  type ProgressReply,
   type TaskDescription,
   type UploadReply,
 } from '#contract/task/protocol.ts'
@@ -52,7 +53,6 @@ import {
 } from './parts.ts'
 import { receiveLog, receivePoster, receiveSourceReport } from './receiveReports.ts'
 import { describeHls, serveDecryptionKey, serveResource } from './hlsSource/serveHlsSource.ts'
-import { withOlderReply } from './olderTranscoders.ts'
 import { serveCaptions } from './serveCaptions.ts'
 import { serveLogo } from './serveLogo.ts'
 import { parseMessage } from './parseMessage.ts'
@@ -199,7 +199,7 @@ export const taskApi = new Hono<TaskEnv>()
   .post('/task/:id/progress', async (c) => {
     const post = await parseBody(c, progressPostSchema)
     const instruction = await taskMonitor(c.env, c.get('task')).heartbeat(c.get('attempt'), post)
-    return c.json(withOlderReply({ instruction }))
+    return c.json({ instruction } satisfies ProgressReply)
   })
 
   .post('/task/:id/finish', async (c) => {

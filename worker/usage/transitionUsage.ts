@@ -16,7 +16,6 @@ export interface AttemptUse {
 
 /** What a committed job delivered. */
 export interface Delivery {
-  /** null = an older transcoder did not report it. */
   report: UsageReport | null
   stills: number
   bytes: number

@@ -53,10 +53,7 @@ function missingMembers({ members }: SignerForm<unknown>, known: KnownCredential
   return { pems, lacksPair, lacksSigner }
 }
 
-/**
- * The key of a credential that `readKey` accepted, without judging it again; null if it holds none: an older version
- * of the service may have accepted it.
- */
+/** The key of a credential that `readKey` accepted, without judging it again; null if it holds none. */
 export function openKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): KeyPair | Signer | null {
   const { pems, lacksPair, lacksSigner } = missingMembers(form, known)
   if (lacksPair.length === 0) return pairOf(known)

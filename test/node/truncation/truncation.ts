@@ -167,7 +167,7 @@ export class TruncationTest {
     const map = init === undefined ? null : 0
     const described = segments.map(() => ({ seconds: SEGMENT_SECONDS, discontinuity: false, map, key: null, iv: null }))
     const maps = init === undefined ? [] : [{ key: null, iv: null }]
-    const tracks = [{ language: null, maps, segments: described }]
+    const tracks = [{ language: null, maps, segments: described, integer_durations: Number.isInteger(SEGMENT_SECONDS) }]
     const description = { playlist_digest: 'p', ended: true, target_seconds: SEGMENT_SECONDS, tracks }
     taskApi.hls = { description, segments, ...(init === undefined ? {} : { init }) }
     if (way === 'stored') return

@@ -142,8 +142,8 @@ export const BUGS_OF_ATTEMPTS: readonly Planted[] = [
   {
     name: 'the progress of an earlier attempt excuses a later one',
     file: 'worker/scheduler/jobProgress.ts',
-    find: 'before.attempt === now.attempt ? (before.reached ?? 0) : 0',
-    replaceWith: 'before.reached ?? 0',
+    find: 'before.attempt === now.attempt ? before.reached : 0',
+    replaceWith: 'before.reached',
     seeds: 3000,
     finds: /I1 .*counts as/,
   },

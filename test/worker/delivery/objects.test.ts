@@ -84,7 +84,7 @@ test.each<[string, string | undefined, 'segment' | 'manifest' | 'file', number, 
   },
 )
 
-test('an object of an older version is cached briefly, and a missing one not at all', async () => {
+test('an object without Cache-Control is cached briefly, and a missing one not at all', async () => {
   await env.BUCKET.put('out/alice/job-4/old.bin', SAMPLE_BYTES)
   const of = async (path: string) => (await get(await address(path, inAnHour(), 'job-4'))).headers.get('cache-control')
   expect([await of('old.bin'), await of('none.bin')]).toEqual(['private, max-age=300', 'no-store'])

@@ -111,7 +111,7 @@ test('members that would reach a prototype are refused, and reach none', async (
   const headers = { 'content-type': 'application/json' }
   const answer = await apiRequest('/api/v0/presets', { method: 'POST', body: text, headers })
   expect(await problems(answer)).toEqual(['unknown_field job.__proto__', 'unknown_field job.constructor'])
-  // A row that an older version wrote, or that was edited by hand.
+  // A row that was edited by hand.
   const made = await saved()
   await env.DB.prepare('UPDATE presets SET job = ?')
     .bind(text.slice(text.indexOf('"job":') + 6, -1))

@@ -4,9 +4,6 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { findJobByJobId } from '../../../worker/db/jobs.ts'
-import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
-import { boundAddresses, openJobSecrets } from '../../../worker/storage/jobStores.ts'
-import { unseal } from '../../../worker/secrets/vault.ts'
 import { webhookAddress } from '../../../worker/webhooks/webhookDelivery.ts'
 import { postJson, readJson } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
@@ -125,55 +122,5 @@ describe('an address that was changed in the row of a job', () => {
       { code: 'credentials_expired', field: 'cloud_credentials', message: expect.stringContaining('Create a new job') },
     ])
     expect(requests).toEqual([])
-  })
-})
-
-describe('what an older version sealed, for its job alone', () => {
-  /** As version 1 encrypted it: the addresses were not authenticated. */
-  async function sealedBefore(account: string, jobId: string, value: unknown): Promise<string> {
-    const encoder = new TextEncoder()
-    const bound = encoder.encode(JSON.stringify([account, jobId, 'secrets', 'k1']))
-    const vaultKey = Uint8Array.from(atob(env.VAULT_KEYS.split(':')[1] ?? ''), (char) => char.charCodeAt(0))
-    const dataKey = new Uint8Array(32)
-    crypto.getRandomValues(dataKey)
-    const encrypt = async (raw: BufferSource, plain: BufferSource) => {
-      const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
-      const iv = crypto.getRandomValues(new Uint8Array(12))
-      const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bound }, key, plain)
-      return btoa(String.fromCharCode(...iv, ...new Uint8Array(cipher)))
-    }
-    const cipher = await encrypt(dataKey, encoder.encode(JSON.stringify(value)))
-    return JSON.stringify({ v: 1, kid: 'k1', wrapped: await encrypt(vaultKey, dataKey), sealed: cipher })
-  }
-
-  test('still opens, and a rotation binds it to the addresses of the job', async () => {
-    const { id, attempt } = await startJob({ ...sealed, input: 'https://media.test/a.mp4' })
-    const row = (await findJobByJobId(env.DB, attempt.job))!
-    const secrets = await openJobSecrets(env, row)
-    const before = await sealedBefore(row.account, row.job_id, secrets)
-    await env.DB.prepare('UPDATE jobs SET sealed = ?2 WHERE id = ?1').bind(id, before).run()
-    const old = (await findJobByJobId(env.DB, attempt.job))!
-    expect(await openJobSecrets(env, old)).toEqual(secrets)
-    // Older versions are encrypted again even if the key is the same.
-    expect(await resealSecrets(env, { job: id - 1, key: '' }, 10)).toMatchObject({
-      resealed: 1,
-      unreadable: [],
-      key_id: 'k1',
-    })
-    const fresh = (await findJobByJobId(env.DB, attempt.job))!
-    expect(JSON.parse(fresh.sealed ?? '')).toMatchObject({ v: 2 })
-    expect(await openJobSecrets(env, fresh)).toEqual(secrets)
-    const changed = { ...fresh, config: { ...fresh.config, input: fresh.config.input!.replace('media.test', THIEF) } }
-    await expect(openJobSecrets(env, changed)).rejects.toMatchObject({ code: 'credentials_invalid' })
-    expect(await resealSecrets(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 0, done: true })
-  })
-
-  test('nothing of this version opens as one of that', async () => {
-    const { attempt } = await startJob({ ...sealed, input: 'https://media.test/a.mp4' })
-    const row = (await findJobByJobId(env.DB, attempt.job))!
-    const lowered = JSON.stringify({ ...JSON.parse(row.sealed ?? ''), v: 1 })
-    const addresses = boundAddresses(row.config)
-    await expect(unseal(env, row.account, row.job_id, 'secrets', lowered, addresses)).rejects.toThrow(/another purpose/)
-    await expect(unseal(env, row.account, row.job_id, 'secrets', row.sealed ?? '')).rejects.toThrow(/another purpose/)
   })
 })

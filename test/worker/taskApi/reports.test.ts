@@ -306,7 +306,7 @@ test('no secret of the job is in its log, nor where its source lies', async () =
   }
 })
 
-test('what was measured in an output is with it; an older transcoder says nothing of it', async () => {
+test('what was measured in an output is with it, if anything was', async () => {
   const { id, attempt } = await startJob({
     videoProfiles: [{ output: 'a.mp4', width: 640, height: 360, video_bitrate: 600 }],
   })

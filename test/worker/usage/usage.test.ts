@@ -158,7 +158,7 @@ test('a new price list holds from then on; without one there are quantities and 
   expect(lines.filter((line: any) => line.item === 'stills')).toHaveLength(2)
 })
 
-test('an older transcoder reports no renditions: everything else is counted', async () => {
+test('without a report of renditions everything else is counted', async () => {
   const attempt = await startOwn()
   expect((await finish(attempt, undefined)).status).toBe(200)
   expect(await quantities()).toMatchObject({ 'jobs completed': 1, cpu_hours: 0.025, gb_out: 0.003 })

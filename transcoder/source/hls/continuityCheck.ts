@@ -16,10 +16,10 @@ export class ContinuityCheck {
   #previous: { n: number; seconds: number; spans: Timings } | null = null
   /** The largest error of the playlist so far, in seconds; null = no segment could be compared yet. */
   #rounding: number | null = null
-  readonly #rounds: boolean | undefined
+  readonly #rounds: boolean
 
-  /** `rounds`: the playlist has whole numbers; undefined = not known. */
-  constructor(rounds: boolean | undefined) {
+  /** `rounds`: the playlist has whole numbers. */
+  constructor(rounds: boolean) {
     this.#rounds = rounds
   }
 
@@ -41,7 +41,7 @@ export class ContinuityCheck {
     // Nothing can be checked if the timing is unknown, or if no stream was readable in this segment or any before it.
     if (timings === null || (timings.size === 0 && this.#rounding === null)) return
     // RFC 8216, 4.3.2.1: the nearest whole number or the next.
-    const usual = (this.#rounds ?? Number.isInteger(seconds)) ? 1 : 0
+    const usual = this.#rounds ? 1 : 0
     requireComplete(n, missingAtEnd(timings, seconds, this.#rounding ?? usual))
   }
 }

@@ -196,8 +196,7 @@ function isStrong(etag: string): boolean {
   return /^"[^"]*"$/.test(etag)
 }
 
-/** `pin-`: from older Workers; attempts that are still running send it back. */
-const VERSION_ETAG = /^"(?:version|pin)-([A-Za-z0-9_-]+)"$/
+const VERSION_ETAG = /^"version-([A-Za-z0-9_-]+)"$/
 
 /**
  * An ETag made here, for a file without a strong one: its size, date and weak ETag, compared with every answer.

@@ -11,7 +11,6 @@ import {
   type StoredPart,
   type StoreErrorCode,
 } from '../objectStore.ts'
-import { fromBase64Url } from '../../util/encoding.ts'
 import { bodyLengthError, isLengthError } from '../storeResponses.ts'
 
 const PROVIDER = 'vendor-store'
@@ -136,7 +135,7 @@ export function r2Sink(bucket: R2Bucket, prefix: string, caching: CacheControlBy
     caching === null ? { contentType } : { contentType, cacheControl: caching[kind] }
 
   function resume(path: string, upload: string, operation: string): R2MultipartUpload {
-    return bucket.resumeMultipartUpload(keyOf(path, operation), r2IdOf(path, upload))
+    return bucket.resumeMultipartUpload(keyOf(path, operation), upload)
   }
 
   return {
@@ -195,14 +194,4 @@ export function r2Sink(bucket: R2Bucket, prefix: string, caching: CacheControlBy
 
     location: (path) => `${PROVIDER}://${prefix}${path}`,
   }
-}
-
-/**
- * An earlier version appended the path to R2's upload id. Such an upload may still be running, or be in a commit
- * record, so this release reads both forms.
- */
-function r2IdOf(path: string, upload: string): string {
-  const bytes = fromBase64Url(upload)
-  const text = bytes === null ? '' : new TextDecoder().decode(bytes)
-  return text.endsWith(` ${path}`) ? text.slice(0, -path.length - 1) : upload
 }

@@ -168,8 +168,9 @@ async function describePresentation(
   const description = {
     ended: tracks.every(({ playlist }) => playlist.ended),
     target_seconds: Math.max(...tracks.map(({ playlist }) => playlist.targetSeconds)),
-    tracks: made.map(({ language, maps, segments }) => ({
+    tracks: made.map(({ language, maps, segments }, n) => ({
       language,
+      integer_durations: tracks[n]!.playlist.hasIntegerDurations,
       maps: maps.map(({ key, iv }) => ({ key, iv })),
       segments: segments.map(({ piece: _piece, ...segment }) => segment),
     })),
@@ -178,13 +179,8 @@ async function describePresentation(
     maps: maps.map(({ piece }) => piece),
     segments: segments.map(({ piece }) => piece),
   }))
-  // Not part of the digest, which stays the same as in older versions of the Worker.
-  const described = description.tracks.map((track, n) => ({
-    ...track,
-    integer_durations: tracks[n]!.playlist.hasIntegerDurations,
-  }))
   return {
-    description: { playlist_digest: await playlistDigest([description, pieces]), ...description, tracks: described },
+    description: { playlist_digest: await playlistDigest([description, pieces]), ...description },
     tracks: pieces,
     keys: [...keys.keys()],
   }

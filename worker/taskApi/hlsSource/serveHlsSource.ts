@@ -14,7 +14,6 @@ import { StoreError, type SourceBody } from '../../storage/objectStore.ts'
 import { guardedTransport, type FetchFunction } from '../../storage/guardedFetch.ts'
 import { jobOfAttempt } from '../jobOfAttempt.ts'
 import type { TaskEnv } from '../taskContext.ts'
-import { withOlderDescription } from '../olderTranscoders.ts'
 import { sourceErrorResponse } from '../serveSource.ts'
 
 const KEY_BYTES = 16
@@ -45,7 +44,7 @@ export async function describeHls(c: Context<TaskEnv>): Promise<Response> {
     const opened = await openForAttempt(c)
     const { description } = opened.presentation
     if (description.ended) presentations.set(cacheKey(c, description.playlist_digest), opened)
-    return c.json(withOlderDescription(description))
+    return c.json(description)
   })
 }
 

@@ -87,7 +87,7 @@ describe('segmented output', () => {
     ['put', `d/e/captions/sub_31/${OWN}/00001.vtt`, 'text/vtt'],
     ['written', 'd/e/captions/sub_0/playlist.m3u8', HLS],
     ['written', 'd/e/tar_sub_0.m3u8', HLS],
-    ['put', `d/e/thumbnails/${OWN}/poster.jpg`, 'image/jpeg'],
+    ['put', `d/e/thumbnails/${OWN}/00001.jpg`, 'image/jpeg'],
     ['parts', 'd/e/e.tar', 'application/x-tar'],
     ['written', 'd/e/master.m3u8', HLS],
     ['written', 'd/e/hd/a.b+/playlist.m3u8', HLS],
@@ -145,7 +145,7 @@ describe('segmented output', () => {
     const little = places({ output_container: 'hls', bucket_output_path: 'd' })
     for (const path of ['d/manifest.mpd', 'd/tar.m3u8', 'd/thumbnails/thumbnails.vtt'])
       expect(little.violation('written', path)).toBe('path')
-    for (const path of [`d/captions/CC1/${OWN}/00001.vtt`, `d/thumbnails/${OWN}/poster.jpg`])
+    for (const path of [`d/captions/CC1/${OWN}/00001.vtt`, `d/thumbnails/${OWN}/00001.jpg`])
       expect(little.violation('put', path)).toBe('path')
     expect(little.violation('parts', 'd/d.tar')).toBe('path')
   })

@@ -95,7 +95,6 @@ test('the last segment may be as long as its audio, which must be complete', () 
 test.each([
   ['writes whole numbers', true, null],
   ['writes decimals, of which this one has none behind its point', false, 'source_incomplete'],
-  ['is described by a Worker that does not say it', undefined, null],
 ])('a single segment of a playlist that %s', (_title, rounds, code) => {
   const continuity = new ContinuityCheck(rounds)
   continuity.push(1, 2, both(10, 11.2, 11.2))

@@ -49,7 +49,7 @@ describe('a body without an end', () => {
     door.source = { bytes: Buffer.from('#EXTM3U\n') }
     door.task = { ...door.task!, input_name: 'film.m3u8' }
     const segments = [{ seconds: 0.1, discontinuity: false, map: null, key: null, iv: null }]
-    const tracks = [{ language: null, maps: [], segments }]
+    const tracks = [{ language: null, maps: [], segments, integer_durations: false }]
     door.hls = { description: { playlist_digest: 'p', ended: true, target_seconds: 1, tracks }, segments: [] }
     const sent = { bytes: 0 }
     door.faults.piece = ({ response }) => {
