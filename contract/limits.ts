@@ -51,7 +51,7 @@ export const SAMPLES_PER_PIXEL = { minimum: 16, maximum: 1_000_000 } as const
 export const PIXELS_PER_SECOND = { minimum: 1, maximum: 3000 } as const
 /** Pixels of a waveform, over all of its channels: eight hours of stereo at 256 samples per pixel. */
 export const MAX_WAVEFORM_PIXELS = 12_000_000
-/** Of a waveform as an image. */
+/** Pixels of a waveform as an image. */
 export const WAVEFORM_WIDTH = { minimum: 16, maximum: 16_384 } as const
 export const WAVEFORM_HEIGHT = { minimum: 16, maximum: 4096 } as const
 
@@ -164,7 +164,7 @@ export const MAX_SHARES = 100
 /** Clients that can follow one job at the same time. */
 export const MAX_FOLLOWERS = 20
 
-/** Of an account's spend cap, in the currency. */
+/** Highest spend cap of an account, in the currency. */
 export const MAX_SPEND_CAP = 1_000_000_000
 
 /** The most parts of a divided job. */

@@ -36,13 +36,13 @@ interface Workload {
   sourceSeconds: number
   /** Writes to the store for an hour of source. */
   writesPerHour: number
-  /** Of all renditions together. */
+  /** Gigabytes of all renditions together, for an hour of source. */
   gigabytesPerHour: number
 }
 
 const HOUR = 3600
 const PART_BYTES = 8 * 1024 * 1024
-/** Bytes of an hour of a stream of so many kbps. */
+/** Bytes of an hour of a stream with this bitrate. */
 const bytesOfHour = (kbps: number): number => (kbps * 1000 * HOUR) / 8
 
 /** Bitrates of bench/rows: three files with one stereo AAC of 128 kbps each; four renditions and one audio. */
@@ -75,7 +75,7 @@ export interface Cost {
   usd: number
 }
 
-/** Of one second of source. */
+/** Cost of one second of source. */
 export function costPerSecond(cpuSeconds: number, writes: number): Cost {
   const wallSeconds = cpuSeconds / (CORES * CORE_USE)
   const usd =

@@ -5,7 +5,7 @@ import { BOX_TYPE } from './formats/mp4/boxReader.ts'
 
 export interface Box {
   type: string
-  /** Offset from the start of the file. `size` is that of the whole box with its header. */
+  /** Offset from the start of the file. `size`: bytes of the whole box with its header. */
   offset: number
   size: number
 }

@@ -31,11 +31,11 @@ export interface Settings {
   egress: 'platform' | 'pinned' | 'listed'
   /** host:port pairs in private networks that clients' addresses may reach. */
   allowPrivateHosts: ReadonlySet<string>
-  /** listed: those of TRANSCODER_URLS. registered: those that registered themselves. */
+  /** listed: the transcoders of TRANSCODER_URLS. registered: transcoders that registered themselves. */
   transcoders: 'containers' | 'listed' | 'registered'
   /** Empty unless they are listed. */
   transcoderUrls: readonly string[]
-  /** Of containers or listed transcoders; transcoders/capacity.ts counts registered ones. */
+  /** Number of containers or listed transcoders; transcoders/capacity.ts counts registered ones. */
   maxSlots: number
   /** Address of the task API for transcoders. */
   taskApiUrl: string

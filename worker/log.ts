@@ -17,7 +17,7 @@ interface RequestFields {
 const context = new AsyncLocalStorage<RequestFields>()
 let lowestLevel: LogLevel = 'info'
 
-/** Of this deployment; called when the settings are read. */
+/** The lowest level that this deployment logs. Called when the settings are read. */
 export function setLogLevel(level: LogLevel): void {
   lowestLevel = level
 }

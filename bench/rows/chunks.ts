@@ -1,6 +1,6 @@
 // In charge of: a job that is divided into chunks against the same job as one task: time, CPU time, bytes read, size and
 // quality, with one transcoder on one core and with two on one core each.
-// Not in charge of: comparing outputs (chunkQuality.ts), many transcoders (replay.ts).
+// Not in charge of: comparing outputs (chunkQuality.ts), many transcoders.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -123,8 +123,8 @@ const pin = (pid: number, cores: string) => execute('taskset', ['--all-tasks', '
 const coresOf = (transcoders: number): string => Array.from({ length: transcoders }, (_, core) => core).join(',')
 
 /**
- * Each transcoder on a core of its own, from its start, so that it plans for one. The Worker, which passes all bytes on, and the
- * server of the source have the same cores: a core more for them would be one more for one transcoder than for two.
+ * Each transcoder runs on a core of its own from its start, so that it plans for one core. The Worker, which passes all bytes
+ * on, and the server of the source share these cores. A core of their own would favour the row with one transcoder.
  */
 async function startPinned(transcoders: number, host: string): Promise<BenchService> {
   const service = await startService({ TRANSCODERS: `${transcoders}`, ALLOW_PRIVATE_HOSTS: host }, '0')

@@ -8,7 +8,7 @@ import { UsageError } from '../cliErrors.ts'
 export interface SourceArgument {
   /** Path of a file, or an address. */
   source: string
-  /** Of a file: its size; null = an address. */
+  /** Size of a file; null = the source is an address. */
   fileBytes: number | null
   provider: Provider
   cut: { start_seconds?: string; end_seconds?: string }

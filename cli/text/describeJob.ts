@@ -30,7 +30,7 @@ export function describeJob(id: number, { status, config }: JobRead, width: numb
   ].join('\n')
 }
 
-/** Of several sources: the first, and how many follow. */
+/** The name of the source; of several sources the first, and how many follow. */
 function nameOf({ input_name: name }: PublicStatus, inputs: readonly unknown[] = []): string {
   return inputs.length > 1 ? `${name} + ${inputs.length - 1}` : name
 }
@@ -62,7 +62,7 @@ function waitingLines({ queue_position: ahead, failed_starts: starts, waiting_fo
 
 /** A job may have a thousand. */
 const MAX_STILLS = 4
-/** Of other outputs, the size says little. */
+/** Outputs that are shown with their size. The size of other outputs says little. */
 const SIZED = new Set(['media', 'tar', 'poster', 'still', 'preview', 'waveform'])
 
 /** Outputs that can be played or opened, each with its address on a separate line; the others as a count. */

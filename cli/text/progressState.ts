@@ -93,7 +93,7 @@ export function jobProgress(status: PublicStatus): ProgressState {
   return { label: phaseLabels[phase], fraction: Number(tcode_progress) / 100, facts, log }
 }
 
-/** Of a divided job. An earlier service sends no `chunks`. */
+/** Parts of a divided job; empty if the job is not divided. */
 export function partsOf(chunks: PublicStatus['chunks'] | undefined): string[] {
   return chunks == null ? [] : [`${chunks.completed} of ${chunks.total} parts`]
 }

@@ -23,7 +23,7 @@ export interface StoredEvent {
   excused?: true
   /** For a lost attempt: seconds until the next one. */
   retrySeconds?: number
-  /** Of a divided job: the number of its parts. */
+  /** Divided job: the number of its parts. */
   parts?: number
   /** For failed starts: how many in a row, the reason of the last one, and seconds until the next. */
   starts?: { failed: number; reason: StartFailure; retrySeconds: number }

@@ -43,7 +43,7 @@ export interface StatusFacts {
   finishedAt: number | null
 }
 
-/** Of a job that has just been created. */
+/** The facts of a job that has just been created. */
 export function newJobFacts(
   job: Pick<StatusFacts, 'jobId' | 'warnings' | 'dryRun' | 'retryOf' | 'inputName' | 'createdAt'>,
 ): StatusFacts {

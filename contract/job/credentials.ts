@@ -18,7 +18,7 @@ export interface ParsedCredentials {
 }
 
 export interface JobCredentials {
-  /** Of `input`, or of all elements of `inputs`; absent if each has its own. */
+  /** Credentials of `input`, or of all elements of `inputs`; absent if each has its own. */
   input?: ParsedCredentials
   inputs?: ParsedCredentials[]
   output: ParsedCredentials

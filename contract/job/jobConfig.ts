@@ -48,9 +48,9 @@ export type CaptionField = `captions[${number}].input`
 
 /** Goes only to the vault and to the stores. */
 export interface JobSecrets {
-  /** Of the source, or of all elements of `inputs`. */
+  /** Credentials of the source, or of all elements of `inputs`. */
   input?: Credentials
-  /** Of each element of `inputs`. */
+  /** Credentials of each element of `inputs`. */
   inputs?: Credentials[]
   output: Credentials
   /** The full addresses whose stored form was redacted. */

@@ -84,7 +84,7 @@ export interface AudioProfile {
    * channel; null or missing = those of `sourceStream`.
    */
   sourceChannels?: SourceChannel[] | null | undefined
-  /** null or missing = that of the source. */
+  /** null or missing = the purpose of the source's stream. */
   purpose?: AudioPurpose | null | undefined
   /** How more than two channels are mixed to stereo; null = not given, which means lo_ro. */
   downmix: Downmix | null
@@ -94,7 +94,7 @@ export interface AudioProfile {
   dialnorm: number
   /** If the source lacks the stream, the profile is left out instead of failing the job. */
   optional: boolean
-  /** The source's stream is kept as it is, if it permits. `codec` is then that of the encode without a copy. */
+  /** The source's stream is kept as it is, if it permits. `codec` is used if it cannot be kept. */
   copy: boolean
 }
 
@@ -182,7 +182,7 @@ export interface StillsSpec {
 
 export interface AnimatedPreviewSpec {
   format: 'mp4' | 'gif' | 'webp'
-  /** Of all parts together. */
+  /** Seconds of all parts together. */
   seconds: number
   parts: number
   start: CutTime
@@ -200,7 +200,7 @@ export interface WaveformSpec {
   pixelsPerSecond: number | null
   bits: 8 | 16
   splitChannels: boolean
-  /** Of the image, in pixels. */
+  /** Width of the image in pixels. */
   width: number
   height: number
   /** `#rrggbb` or `#rrggbbaa`. */

@@ -531,7 +531,7 @@ export interface JobDraft extends Partial<JobFields> {
   inputs?: Partial<InputFields>[]
   captions?: Partial<CaptionFields>[]
   burn_in_captions?: Partial<BurnInFields>
-  /** Of `input`, or of each element of `inputs`. */
+  /** Provider of `input`, or of each element of `inputs`. */
   inputProvidersOf: readonly (Provider | undefined)[]
   stills?: Partial<StillsFields>[]
   animated_preview?: Partial<AnimatedPreviewFields>

@@ -174,7 +174,7 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
     maxSourceErrors: config.max_source_errors ?? null,
     maxChunkSeconds: config.max_chunk_seconds ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
-    // Of several sources, none can be a playlist.
+    // If there are several sources, none of them may be a playlist.
     allowHlsSource: single !== null && firstInput(config).provider === 'http',
     audioDirectory: audioFileDirectory(config, locations)?.key ?? null,
     allowUpscaling: config.allow_upscaling ?? null,

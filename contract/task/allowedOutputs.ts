@@ -57,7 +57,10 @@ const RUNG_DIRECTORY = 'video_\\d{1,4}p'
 /** Segment numbers: enough for half a day of segments of a few frames each. */
 const NUMBER = '\\d{5,7}'
 
-/** `sourceName`: as in `toSpec`. `directories`: that of one attempt; of a divided job also those of its parts. */
+/**
+ * `sourceName`: as in `toSpec`. `directories`: the directory of the attempt; of a divided job also the directories of its
+ * parts.
+ */
 export function allowedOutputsOf(
   config: JobConfig,
   sourceName: string,

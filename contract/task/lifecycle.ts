@@ -50,9 +50,9 @@ export interface TaskLifecycle {
   evicted: number
   /** Failed starts in a row; 0 once a transcoder has asked for the task. */
   starts_failed: number
-  /** Of a main task: how many parts its job was divided into; 0 = it was not, or one attempt made it after all. */
+  /** Main task: how many parts its job was divided into. 0 = it was not divided, or one attempt made it after all. */
   parts: number
-  /** How many of them, the first ones, survey the source. When they are all, the job will be divided once more. */
+  /** How many of the parts survey the source; they come first. If all of them do, the job will be divided once more. */
   survey_parts: number
 }
 
@@ -103,9 +103,9 @@ export type TaskEvent =
   | { type: 'divide'; attempt: number; parts: number; survey?: boolean }
   /** A part has stored its result. */
   | { type: 'delivered'; attempt: number }
-  /** Of a main task: all parts of its division by this attempt are completed. A survey's are not those of a later division. */
+  /** Main task: all parts into which this attempt divided it are completed. A survey and the chunks are two divisions. */
   | { type: 'parts_done'; attempt: number }
-  /** Of a main task: one of its parts failed for good. */
+  /** Main task: one of its parts failed for good. */
   | { type: 'part_failed'; error: JobError }
   /** A dry run has delivered its estimate. */
   | { type: 'planned'; attempt: number }
@@ -211,7 +211,7 @@ function fail(lifecycle: TaskLifecycle, error: JobError): Transition {
 function endFromOutside({ kind, state }: TaskLifecycle): SideEffect[] {
   if (state === 'queued') return kind === 'part' ? [] : ['clean_up']
   if (state === 'divided') return ['cancel_parts', 'clean_up', 'schedule']
-  // The monitor of a part hears of the end of its job from that of the main task.
+  // The monitor of the main task tells the monitor of a part that the job has ended.
   return kind === 'part'
     ? ['release_slot', 'stop_transcoder', 'schedule']
     : ['release_slot', 'stop_transcoder', 'clean_up', 'schedule']
@@ -230,15 +230,15 @@ export function isSurveying({ parts, survey_parts: surveys }: Pick<TaskLifecycle
 }
 
 /**
- * The parts of an earlier division are completed: they are put together, not made again, unless they were a survey. Chunks
- * and the rest follow it, not another one.
+ * A task is divided once: the completed parts are put together, not made again. Only a survey is followed by a second
+ * division, into chunks and the rest.
  */
 function mayBeDivided(lifecycle: TaskLifecycle, { parts, survey }: { parts: number; survey?: boolean }): boolean {
   if (lifecycle.kind !== 'transcode') return false
   return lifecycle.parts === 0 || (isSurveying(lifecycle) && survey !== true && parts > lifecycle.parts + 1)
 }
 
-/** Of a task that was divided by this attempt. */
+/** The task was divided by this attempt: whether in the same way. */
 function isSameDivision(
   lifecycle: TaskLifecycle,
   { parts, survey = false }: { parts: number; survey?: boolean },

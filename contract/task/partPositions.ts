@@ -3,7 +3,10 @@
 
 /** The first positions are those of a survey; these follow them. The end of the video. */
 export const LAST_CHUNK = 0
-/** Audio and everything else that is no video. Its end follows that of the video, so it starts once the last chunk is stored. */
+/**
+ * Audio and everything else that is no video. Its end depends on where the video ends, so it starts once the last chunk is
+ * stored.
+ */
 export const REST = 1
 
 /** One value per part of a job's outputs, as `status.chunks.map` has them: the chunks in the order of the video, then the rest. */

@@ -275,7 +275,7 @@ const join = z.object({
     .check(z.minLength(2), z.maxLength(INPUTS.maximum)),
 })
 
-/** Of the attempt that divided the job. */
+/** An object that the attempt which divided the job has stored. */
 const storedObject = z.object({
   name: z.string().check(z.regex(/^0-[0-9]{1,6}\/[a-z]{1,40}$/)),
   bytes: count,

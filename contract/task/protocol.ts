@@ -82,14 +82,14 @@ export interface TaskDescription {
     /** `POST /task/:id/divide`: the most parts that the job may have. Missing = it cannot be divided. */
     parts?: number
     /**
-     * A job that says nothing about chunks is divided if they take more than so many seconds off one transcoder, as
-     * predicted. Missing = it is not divided.
+     * A job that says nothing about chunks is divided if chunks are predicted to save one transcoder more than this
+     * many seconds. Missing = it is not divided.
      */
     divide_above_seconds?: number
   }
-  /** Of a divided job: which part this attempt makes, from 0. It ends with `/deliver`. */
+  /** Divided job: which part this attempt makes, from 0. The attempt ends with `/deliver`. */
   part?: { index: number }
-  /** So many parts have surveyed the source: this attempt reads their records, and divides the job again. */
+  /** This many parts have surveyed the source. This attempt reads their records, and divides the job again. */
   surveyed?: { parts: number }
   /**
    * The job is divided, and all its parts are stored: this attempt puts them together. `parts`: how many, without those of
@@ -97,8 +97,8 @@ export interface TaskDescription {
    */
   assemble?: { parts: number; first?: number }
   /**
-   * The client wants the job to end in so many seconds, 0 = the time is over; `slots`: how many transcoders may work on it
-   * at once. Missing = it named no time, or this attempt divides nothing.
+   * The client wants the job to end in this many seconds; 0 = the time is over. `slots`: how many transcoders may work on
+   * the job at once. Missing = the client named no time, or this attempt divides nothing.
    */
   deadline?: { seconds_left: number; slots: number }
   /** How many transcoders may work on the job at once. Missing = this attempt divides nothing. */
@@ -155,10 +155,10 @@ const warning = z.object({
   message: z.string().check(z.maxLength(2000)),
 })
 
-/** Of the progress of a divided job, what its parts fill. The rest is that of the attempt that puts them together. */
+/** Share of a divided job's progress that its parts fill. The attempt that puts them together fills the rest. */
 export const PARTS_SHARE = 0.95
 
-/** Of the attempts at parts: 300 of one job report to one Durable Object. */
+/** Time between two reports of an attempt at a part. It is long: 300 parts of one job report to one Durable Object. */
 export const PART_HEARTBEAT_MS = 5000
 
 /**
@@ -211,8 +211,8 @@ export const planPostSchema = z.object({
   plan: taskPlanSchema,
   warnings: z.array(warning).check(z.maxLength(200)),
   /**
-   * The stored plan was made for an ffmpeg with other features, and this one takes its place with its warnings. Older
-   * services ignore it, and answer with the stored plan.
+   * The stored plan was made for an ffmpeg with other features, and this one takes its place with its warnings. A
+   * service that does not know this member answers with the stored plan.
    */
   replaces: z.optional(z.boolean()),
 })
@@ -289,7 +289,7 @@ export type WrittenObject = z.infer<typeof writtenObjectSchema>
 
 /** What the job delivers, for the usage of its account. */
 export const usageReportSchema = z.object({
-  /** Of the source, as far as it was used: after cuts, all pieces together. null = unknown. */
+  /** Seconds of the source that were used: after cuts, all pieces together. null = unknown. */
   source_seconds: z.nullable(amount),
   /** Each rendition once, also if it is stored in several forms. */
   renditions: z
@@ -337,7 +337,7 @@ export const failPostSchema = z.object({
    * the answer to a heartbeat.
    */
   reason: z.enum(['failed', 'interrupted', 'cancelled']),
-  /** Of an interrupted attempt, for people: why it could not finish. */
+  /** For people: why an interrupted attempt could not finish. */
   why: z.optional(z.string().check(z.maxLength(300))),
   error: z.optional(
     z.object({
@@ -348,7 +348,7 @@ export const failPostSchema = z.object({
     }),
   ),
   warnings: z.optional(z.array(warning).check(z.maxLength(200))),
-  /** Of the whole attempt. */
+  /** CPU time of the whole attempt. */
   cpu_seconds: z.exactOptional(amount),
   bytes_read: z.exactOptional(amount),
 })

@@ -10,7 +10,7 @@ export interface PriceList {
   currency: string
   /** Millionths of the currency for an hour, by class. */
   outputHour: Readonly<Record<string, number>>
-  /** Of the other items. */
+  /** Prices of the other items. */
   others: Readonly<Partial<Record<UsageItem, number>>>
 }
 

@@ -7,7 +7,7 @@ import { currentCommit } from '../local/currentCommit.ts'
 import { ROOT } from '../local/localSettings.ts'
 
 const NAME = 'backup.json'
-/** Of the layout of a backup. */
+/** Version of the layout of a backup. */
 const FORMAT = 1
 
 const manifestSchema = z.object({

@@ -35,7 +35,7 @@ export function whilePaused(runtime: number, work: () => void): number {
     while (!isStopped(runtime))
       if (performance.now() - began > STOPPED_MS) throw new Error(`Process ${runtime} does not stop for the backup.`)
     work()
-    // One that was killed meanwhile was replaced by one that was not stopped.
+    // If the runtime was killed meanwhile, the service has started another runtime, which was not stopped.
     if (!isAlive(runtime)) throw new Error('The service restarted during the backup. Repeat it.')
   } finally {
     if (isAlive(runtime)) process.kill(runtime, 'SIGCONT')

@@ -85,7 +85,7 @@ export class Snapshot {
     return { files, migrations }
   }
 
-  /** Of what the databases name, the snapshot has each file. */
+  /** The files that the database names. Throws if the snapshot lacks one of them. */
   #objectsOf(database: DatabaseSync): StoredFile[] {
     const objects = new Map([...this.#linked].map((path) => [path.split('/').at(-1), path]))
     const named = database.prepare(

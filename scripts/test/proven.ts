@@ -11,7 +11,7 @@ import { ROOT } from '../local/localSettings.ts'
 
 const FILE = join(ROOT, 'test', 'proven.json')
 
-/** Of the contents of all files of the repository that the group covers, and of its tests. */
+/** Hash of all files of the repository that the group covers, and of its tests. */
 async function hashOf({ tests, covers }: LongGroup): Promise<string> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '-z'], { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 })
   const isCovered = (path: string): boolean =>

@@ -13,7 +13,7 @@ const AUDIO_PACKET_SECONDS = 0.048
  * estimate from size and bit rate, which is not exact to a frame.
  */
 export const EXACT_DURATION_FORMATS: ReadonlySet<string> = new Set([
-  // Of several pieces (plan/join).
+  // A source of several pieces (plan/join).
   'joined',
   'mov',
   'mp4',
@@ -58,7 +58,7 @@ export function requireExpectedDuration(
   )
 }
 
-/** So many packets without a length of their own are no rounding, but samples that were put where others are. */
+/** This many packets without a length of their own are no rounding: their samples were put where others are. */
 const SHORT_PACKETS = 8
 
 /** `tracks`: of encoded audio (outputAnalysis/sampleTables.ts). */

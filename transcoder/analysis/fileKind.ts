@@ -12,7 +12,7 @@ interface FileKind {
   advice: string
 }
 
-/** So many bytes are needed: those of a whole header, enough to tell text from noise, and all of an MP4 that is an index alone. */
+/** Bytes that are needed: a whole header, enough to tell text from noise, and all of an MP4 that is only an index. */
 const KIND_BYTES = 16_384
 
 const STILL = 'A still image is not transcoded: bring the video itself, or make a video from the images first.'
@@ -76,7 +76,7 @@ const KINDS: readonly [RegExp, name: string, advice: string][] = [
   [/^(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|script)/i, 'a web page', ADDRESS],
   [/^(\xef\xbb\xbf)?\s*<(\?xml|MPD|SmoothStreamingMedia|tt[ :>])/, 'XML text', ADDRESS],
   [/^(\xef\xbb\xbf)?\s*[{[]\s*["{[}\]]/, 'JSON text', ADDRESS],
-  // Of ASCII, or of UTF-8 beyond.
+  // ASCII, or the bytes of UTF-8 beyond it.
   [/^[\t\r\n\x20-\x7e\x80-\xff]+$/, 'text', DOCUMENT],
 ]
 
@@ -116,7 +116,7 @@ function refused({ name, advice }: FileKind, cause?: TaskError): TaskError {
   return new TaskError('source_not_media', `The source is ${name}, which is not accepted. ${advice}`, { cause })
 }
 
-/** Of a small MP4, in order; empty if it is none. */
+/** Names of the top-level boxes of a small MP4, in order; empty if the bytes are no MP4. */
 function topLevelBoxes(bytes: Uint8Array): string[] {
   try {
     return [...children(bytes, 0)].map(({ name }) => name)

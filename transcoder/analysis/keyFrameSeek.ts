@@ -71,8 +71,9 @@ function exactSeconds(
 }
 
 /**
- * The last one that is shown then (or `back` ones before it), and the time at which ffmpeg finds it: half a frame behind it, whether it searches by the
- * times at which frames are shown or by those at which they are decoded. null = that may find the next one.
+ * The last key frame that is shown at `begin` or before, or a key frame `back` places before that. `seconds`: the time with
+ * which ffmpeg finds it, half a frame after the key frame. It is right for a search by presentation times and for a search
+ * by decoding times. null = no such key frame, or the time may find the next one.
  */
 export function keyFrameBefore(
   { keyFrames, shown, durations, timescale }: Pick<SampleList, 'keyFrames' | 'shown' | 'durations' | 'timescale'>,

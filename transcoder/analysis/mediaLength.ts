@@ -16,7 +16,7 @@ const JUMP_SECONDS = 10
 const STEP_BACK_SECONDS = -0.1
 /** A step back looks like the end of the 33 bits, after 26.5 hours: few recordings last half of that. */
 const LONG_SECONDS = 12 * 3600
-/** Of the beginning, from which the length is estimated. */
+/** Bytes at the beginning, from which the length is estimated. */
 const HEAD_BYTES = 256 * 1024
 const MIN_HEAD_SECONDS = 0.1
 /** The stated length and the estimate differ by more than this factor: the clock is looked at. */

@@ -2,7 +2,7 @@
 // H.265, table 7-1).
 
 interface NalUnitTypes {
-  /** Of the first byte of a unit. */
+  /** The type of a unit, from its first byte. */
   typeOf: (header: number) => number
   isSlice: (type: number) => boolean
   idr: readonly number[]

@@ -11,14 +11,14 @@ import { MAX_FRAMES, MAX_PARAMETER_SETS, NAL_UNIT_TYPES } from './nalUnitTypes.t
 
 type Source = Pick<LoopbackServer, 'open' | 'readRange'>
 
-/** Of the file; more are not written by any muxer. */
+/** Top-level boxes of the file; no muxer writes more. */
 const MAX_BOXES = 100
-/** That of a day at 50 frames per second with audio. */
+/** The index of a day at 50 frames per second with audio. */
 const MAX_INDEX_BYTES = 96 * 1024 * 1024
 /** Enough for the parameter sets and messages before a picture. Each further unit is read by itself. */
 const HEAD_BYTES = 4096
 const MAX_UNITS = 1000
-/** Of one unit of messages. */
+/** Bytes that are read of one unit of messages (SEI). */
 const MAX_SEI_BYTES = 1024
 /** With more key frames and fewer bytes between them, reading the whole file takes fewer requests and not much longer. */
 const MANY_KEY_FRAMES = 100

@@ -126,7 +126,7 @@ export class AssembledSegments implements StoredSegments {
     return joinDamage(this.#records.map(({ damage }) => damage))
   }
 
-  /** Of all parts, without those of the plan, and without those of the damage. */
+  /** Warnings of all parts. The warnings of the plan and about damage are not among them. */
   get warnings(): Warning[] {
     return mergeWarnings([], [...this.#parts.joinWarnings, ...this.#records.flatMap(({ warnings }) => warnings)])
   }

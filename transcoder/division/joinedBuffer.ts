@@ -18,12 +18,12 @@ interface BufferFault {
 const TOLERANCE_BITS = 1000
 
 /**
- * `streams`: those of all chunks, in their order. null = no frame is later than in its own chunk with the fullness from which
+ * `streams`: of all chunks, in their order. null = no frame is later than in its own chunk with the fullness from which
  * an output begins: an encoder may exceed the rate in the middle of an undivided output as well.
  */
 export function bufferFault(video: VideoPlan, streams: readonly Pick<StreamRecord, 'demand'>[]): BufferFault | null {
   const demands = streams.flatMap(({ demand }) => demand ?? [])
-  // A transcoder of an earlier version did not measure it.
+  // The demand of some chunk was not measured.
   if (demands.length < streams.length || demands.length === 0) return null
   const fullness = bufferOf(video).size * FIRST_FULLNESS
   const whole = demands.reduce(joinDemands)
@@ -36,8 +36,8 @@ export function bufferFault(video: VideoPlan, streams: readonly Pick<StreamRecor
 }
 
 /**
- * Of the rates that are not constant. The outputs are kept nevertheless: files and segments are read ahead, and an encode of
- * the whole video by one task would cost far more.
+ * Warnings about rates that are not constant and that chunks exceed together. The outputs are kept: files and segments are
+ * read ahead, and an encode of the whole video by one task would cost far more.
  */
 export function joinWarnings(whole: Plan, chunks: readonly ChunkRecord[]): Warning[] {
   const late = (whole.packaging?.renditions ?? []).flatMap(({ id, video }, number) => {

@@ -21,7 +21,7 @@ const recordedStreamSchema = z.object({
   form: z.literal('cmaf'),
   /** What comes before the first segment: of a chunk the video before it, else nothing. */
   before: z.object({ segments: count, frames: count }),
-  /** Only the first chunk stores it; that of every other one must have the same bytes. */
+  /** The header. Only the first chunk stores it; the header of every other chunk must have the same bytes. */
   init: storedObject,
   segments: z.array(
     z.object({
@@ -40,7 +40,7 @@ const recordedStreamSchema = z.object({
   overrun: z.optional(count),
   /** What a chunk asks of the decoder's buffer, in bits (formats/video/decoderBuffer.ts); missing = it was not measured. */
   demand: z.optional(z.object({ needed: z.number(), gain: z.number(), ceiling: z.number(), shortage: z.number() })),
-  /** Of the first chunk, and of the rest: what ffprobe reports about the stream. null = it could not be probed. */
+  /** What ffprobe reports about the stream. Only the first chunk and the rest are probed. null = unknown. */
   probed: z.nullable(z.custom<ProbedRendition>((value) => typeof value === 'object' && value !== null)),
 })
 export type StreamRecord = z.infer<typeof recordedStreamSchema>
@@ -79,7 +79,7 @@ const chunkRecordSchema = z.object({
   kind: z.literal('chunk'),
   chunk: count,
   ...common,
-  /** Of a source without an index: the bytes of it that were read in one piece, and the format of its pictures. */
+  /** Source without an index: its bytes that were read in one piece, and the format of its pictures. */
   read: z.optional(z.object({ first: count, end: count, format: z.string() })),
 })
 export type ChunkRecord = z.infer<typeof chunkRecordSchema>
@@ -103,7 +103,7 @@ const restRecordSchema = z.object({
   pictures: z.nullable(z.object({ sheets: z.array(storedObject), poster: storedObject })),
   /** Seconds of each audio file of the plan; null = not known. */
   audioFileSeconds: z.array(z.nullable(time)),
-  /** Of the source; null = not known. */
+  /** Bytes of the source; null = not known. */
   sourceBytes: z.nullable(count),
   /** What single files are made of, in the order of `intermediateTracks`; missing = none. */
   tracks: z.optional(z.array(z.object({ name: z.string(), bytes: count, sha256: z.string() }))),

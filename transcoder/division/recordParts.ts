@@ -26,9 +26,9 @@ export interface PartFacts {
 export interface RestFacts extends PartFacts {
   /** The audio files, then stills, preview and waveform. */
   files: readonly FinishedObject[]
-  /** Of the audio files; null = not known. */
+  /** Seconds of each audio file; null = not known. */
   audioFileSeconds: readonly (number | null)[]
-  /** Of the source; null = not known. */
+  /** Bytes of the source; null = not known. */
   sourceBytes: number | null
 }
 

@@ -11,7 +11,7 @@ const surveyRecordSchema = z.object({
   samples: z.array(
     z.object({ place: z.number().check(z.int(), z.gte(0)), factors: z.array(amount), bits: z.array(amount) }),
   ),
-  /** Of each place of the video, in the source; of the first part only. null = not known. */
+  /** Bytes that each place of the video has in the source. Only the first part states them. null = not known. */
   sourceBytes: z.nullable(z.array(amount)),
 })
 export type SurveyRecord = z.infer<typeof surveyRecordSchema>

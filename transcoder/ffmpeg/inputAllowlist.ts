@@ -97,9 +97,9 @@ export function httpInputFlags(): string[] {
 }
 
 /**
- * Also before an http input of which some ranges cost nothing to read (source/skippedBytes.ts): gaps up to this
- * size are read. By default some builds open a connection behind most of them, and each requests more than it wants. Not
- * larger: the way to an index at the end of a file is no gap.
+ * Also before an http input of which some ranges cost nothing to read (source/skippedBytes.ts): gaps up to this size are
+ * read. By default some builds open a connection after most of the ranges, and each connection requests more than it wants.
+ * Not larger: the way to an index at the end of a file is no gap.
  */
 export const READ_THROUGH_FLAGS: readonly string[] = ['-short_seek_size', '4194304']
 

@@ -2,7 +2,7 @@
 // Not in charge of: the progress of a job (percent, speed over the whole run).
 
 export interface FfmpegProgress {
-  /** Seconds of output written so far; it lags behind by the encoders' look-ahead. */
+  /** Seconds of output written so far; it is late by the encoders' look-ahead. */
   outSeconds: number
   frame: number
   /** Multiple of real time; null until known. */

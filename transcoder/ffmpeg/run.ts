@@ -71,7 +71,7 @@ export interface RunOptions {
    * ffmpeg is ended and `runFfmpeg` rejects with the same reason.
    */
   pipeReaders?: readonly ((stream: Readable) => Promise<void>)[]
-  /** Writes the inputs `pipe:` behind those of the readers. */
+  /** Writes the inputs `pipe:`, whose numbers follow the numbers of the readers' pipes. */
   pipeFeed?: PipeFeed | undefined
 }
 

@@ -24,7 +24,7 @@ class LengthSplitter implements ImageSplitter {
   readonly #lengthOf: (bytes: Uint8Array) => number | null
   #chunks: Uint8Array[] = []
   #bytes = 0
-  /** Of the image that has begun; null = not known yet. */
+  /** Bytes of the image that has begun; null = not known yet. */
   #length: number | null = null
 
   constructor(lengthOf: (bytes: Uint8Array) => number | null) {

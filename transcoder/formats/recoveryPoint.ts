@@ -5,7 +5,10 @@ import { BitReader } from './bitReader.ts'
 /** Annex D: payloadType of the recovery point SEI message. */
 const RECOVERY_POINT = 6
 
-/** `sei`: behind the header of its NAL unit. @returns recovery_frame_cnt; null = another message, or one that cannot be read */
+/**
+ * `sei`: the bytes after the header of its NAL unit. @returns recovery_frame_cnt; null = another message, or one that
+ * cannot be read
+ */
 export function recoveryFrames(sei: Uint8Array): number | null {
   for (let at = 0; at + 2 < sei.length;) {
     let type = 0

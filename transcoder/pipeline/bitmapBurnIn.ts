@@ -50,7 +50,7 @@ export class DrawnBitmaps {
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
     return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
       from: secondsBeforePart(plan),
-      // More than is encoded behind a chunk.
+      // More than the frames that are encoded after a chunk.
       to: secondsBeforePart(plan) + (secondsOfPart(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
     })
   }

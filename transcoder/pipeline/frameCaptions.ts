@@ -20,7 +20,7 @@ import type { OpenInput } from './join/openInput.ts'
 interface Reading {
   input: OpenInput
   piece: PiecePlan
-  /** Of `ffmpeg`, for the log. */
+  /** What ffmpeg runs for, in the log. */
   purpose: string
   onFrame: (frame: CaptionedFrame) => void
 }

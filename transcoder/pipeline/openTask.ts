@@ -42,7 +42,7 @@ export interface OpenTask {
   spec: JobSpec
   /** null = the source is one file. */
   joined: JoinedSource | null
-  /** Of the whole source; null = not known. */
+  /** Bytes of the whole source; null = not known. */
   sizeBytes: number | null
   /** Milliseconds of `performance.now()`: the wait for a live event to end may have taken hours. */
   began: number

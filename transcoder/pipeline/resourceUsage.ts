@@ -6,7 +6,7 @@ export interface ResourceUsage {
   /** Since this object was made: this process and all that it started. Absent without /proc. */
   cpu_seconds?: number
   disk_free_bytes?: number
-  /** Of the source and other files of the client. */
+  /** Bytes read of the source and of other files of the client. */
   bytes_read?: number
 }
 
@@ -48,7 +48,7 @@ function freeBytes(directory: string): number | null {
 
 interface ProcessTimes {
   parent: number
-  /** Own time and that of ended children, in ticks. */
+  /** CPU time of the process and of its ended children, in ticks. */
   ticks: number
 }
 

@@ -44,7 +44,7 @@ export interface RunContext {
  */
 const MAX_TRANSFERS = 4
 
-/** Each of many parts probes the source, and reads on behind its end where no index says where that is. */
+/** Each of many parts probes the source. Where no index states the end of the part, it reads on beyond that end. */
 const PART_READS: SourceReaderOptions = { firstReadBytes: 256 * 1024, rangeBytes: 2 * 1024 * 1024 }
 
 /** Runs one attempt to its end and reports the result to the task API. Never rejects. */

@@ -47,7 +47,7 @@ import { isSeekable, type OpenTask } from './openTask.ts'
 export interface FollowedPlan {
   plan: Plan
   drawn: DrawnCaptions | null
-  /** Of the whole source. */
+  /** The cues of the whole source. */
   cues: CueFindings | null
 }
 
@@ -69,7 +69,7 @@ export interface Transcoded {
   learned: Warning[]
 }
 
-/** Of a part of a divided job. */
+/** What a part of a divided job needs besides its plan. */
 export interface TranscodeOptions {
   /** The plan of the whole job. */
   whole?: Plan

@@ -97,7 +97,7 @@ export class Registrar {
     }
   }
 
-  /** Of all interfaces, the one that leads to the service. */
+  /** The address of this transcoder on the interface that leads to the service. */
   async #ownUrl(): Promise<string> {
     const { advertiseUrl, listenUrl, log, serviceUrl } = this.#options
     if (advertiseUrl !== null) return advertiseUrl
@@ -154,7 +154,7 @@ function defaultId(listenUrl: string): string {
   return `${name || 'transcoder'}-${new URL(listenUrl).port}`
 }
 
-/** Of an error answer of the service. */
+/** The message of an error answer of the service. */
 function messageIn(text: string): string | null {
   try {
     const { error } = JSON.parse(text) as { error?: { message?: unknown } }

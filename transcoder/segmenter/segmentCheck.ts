@@ -28,7 +28,7 @@ export interface RecordedRendition {
   before: { segments: number; frames: number }
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   audioEnds: number[]
-  /** Of a chunk of a constant bitrate: bytes by which it is too long for the next one (chunkEndCutter.ts). */
+  /** Chunk of a constant bitrate: bytes by which it is too long for the next chunk (chunkEndCutter.ts). */
   overrun?: number
 }
 
@@ -60,8 +60,8 @@ export function beforeChunk(rendition: RenditionPlan, from: number): RecordedRen
 }
 
 /**
- * Of the parts of a divided video, the last ones are enough. `startSeconds`: the time in the source at which the outputs
- * begin. Throws output_incomplete.
+ * Checks all renditions. Of a divided video, the record of the last chunk is enough. `startSeconds`: the time in the source
+ * at which the outputs begin. Throws output_incomplete.
  */
 export function requireCompleteSegments(
   plan: Pick<Plan, 'durationSeconds' | 'sourceAudio'>,

@@ -65,7 +65,7 @@ interface About {
   whole?: Plan
   /** The video at the end of the output, where another part of the job makes it. */
   lastVideo?: () => Promise<RecordedRendition[]>
-  /** Of a chunk: told that it does not have its frames, instead of an error. */
+  /** Chunk: called, in place of an error, if it does not have all of its frames. */
   onIncomplete?: (error: Error) => void
 }
 
@@ -80,7 +80,7 @@ export class Segmenter implements StoredSegments {
   sheets: Uint8Array[] | null = null
   posters: Uint8Array[] | null = null
   readonly #attempt: Attempt
-  /** Of the whole job. */
+  /** The plan of the whole job. */
   readonly #plan: Plan
   readonly #part: PartPlan | null
   readonly #lastVideo: (() => Promise<RecordedRendition[]>) | null
@@ -102,7 +102,7 @@ export class Segmenter implements StoredSegments {
   #error: TaskError | null = null
   #bytes = 0
 
-  /** `plan`: that of a part, where it makes only a part of the job. */
+  /** `plan`: the plan of a part, if the attempt makes only a part of the job. */
   constructor(attempt: Attempt, plan: Plan, task: Pick<TaskDescription, 'job_id' | 'attempt' | 'part'>, about: About) {
     const { cues, startSeconds, secondsBefore, whole = plan, lastVideo = null, onIncomplete = null } = about
     if (whole.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
@@ -140,7 +140,7 @@ export class Segmenter implements StoredSegments {
     this.pipeReaders = pipes.map((stream) => this.#readerFor(stream, renditions.indexOf(stream)))
   }
 
-  /** The name of the attempt's directory, which is below that of each track. */
+  /** The name of the attempt's directory, which is below the directory of each track. */
   get attemptDirectory(): string {
     return this.#attemptDirectory
   }

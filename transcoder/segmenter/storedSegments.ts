@@ -1,6 +1,6 @@
 // In charge of: what the end of segmented output needs to know of its segments, whoever made them: one run of ffmpeg, or
 // the parts of a divided job.
-// Not in charge of: making them (segmenter.ts, division/assembledSegments.ts), the manifests (finishPackage.ts).
+// Not in charge of: making them (segmenter.ts, division/assembleParts.ts), the manifests (finishPackage.ts).
 import type { FinishedObject } from '#contract/task/protocol.ts'
 import type { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import type { TarUpload } from '../upload/tarUpload.ts'

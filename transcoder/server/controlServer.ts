@@ -27,7 +27,7 @@ export interface ControlServerOptions {
   port: number
   secret: string | null
   version: string
-  /** Of this process, so that the service can tell it from another one at the same address. */
+  /** Name of this process: the service can tell it from another process at the same address. */
   instance: string
   /** An attempt that arrives earlier is accepted, and waits for this. Rejects if ffmpeg cannot be used. */
   engine: Promise<EngineInfo>

@@ -161,8 +161,8 @@ export async function measureBitmapTrack(
 }
 
 /**
- * The images as a movie: each from its time to that of the next, transparent in between. Memory holds one image, whatever
- * the length of the track. `drawnIn`: images that are not shown there are left out.
+ * The images as a movie: each is shown from its time to the time of the next, with transparent images in between. Memory
+ * holds one image, whatever the length of the track. `drawnIn`: images that are not shown there are left out.
  */
 export async function writeBitmapMovie(
   packets: BitmapPackets,

@@ -9,7 +9,7 @@ import type { ByteRange } from './rangeResponse.ts'
  * source lies between the ranges that are skipped.
  */
 const BLOCK_BYTES = 2 * 1024 * 1024
-/** What is requested before its time: so many blocks, as long as they have no more bytes, but at least one. */
+/** What is requested before its time: at most this many blocks, with at most this many bytes, but at least one block. */
 const AHEAD = { blocks: 8, bytes: 6 * 1024 * 1024 }
 /** Two tracks whose samples lie apart are read alternately. */
 const KEPT = { blocks: 32, bytes: 16 * 1024 * 1024 }

@@ -15,13 +15,13 @@ export class SkippedBytes {
     this.#ranges = ranges
   }
 
-  /** Zeros from here to the end of the range, at most so many; null = this byte is not skipped. */
+  /** Zeros from `at` to the end of the range, at most `most`; null = the byte at `at` is not skipped. */
   zerosAt(at: number, most: number): Uint8Array | null {
     const last = lastOfRange(this.#ranges, at)
     return last === null ? null : ZEROS.subarray(0, Math.min(most, last - at + 1))
   }
 
-  /** Where the next range begins, here or behind; Infinity = nowhere. */
+  /** Where the next skipped byte is, at `at` or after it; Infinity = nowhere. */
   nextFrom(at: number): number {
     const index = lastNotAfter(this.#ranges, at)
     const here = this.#ranges[index]

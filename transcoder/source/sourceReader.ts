@@ -65,12 +65,12 @@ const FIRST_READ_BYTES = 1024 * 1024
 /** Bytes of a first read where nothing is expected to be read; each further one is twice as large. */
 const UNEXPECTED_BYTES = 64 * 1024
 /**
- * A reader that goes on behind what is expected waits before each further read: buffers between it and this process take
- * megabytes that an encoder does not need to its end. ffmpeg gives up after 20 s without a byte, of which a request may
- * take 15.
+ * Wait before each further read, once a reader has read all that is expected. It may not want the rest: buffers between it
+ * and this process take megabytes that an encoder does not need to finish. ffmpeg gives up after 20 s without a byte,
+ * of which a request may take 15.
  */
 const AFTER_EXPECTED_MS = 4000
-/** The same where a reader seeks or probes: it ends after a few hundred kilobytes. */
+/** The same wait where a reader seeks or probes: it ends after a few hundred kilobytes. */
 const UNEXPECTED_MS = 50
 
 /** Enough for a byte order mark and `#EXTM3U`. */

@@ -90,7 +90,7 @@ export class TaskClient {
     this.#connectionRetryMs = options.connectionRetryMs
   }
 
-  /** Of the source and other files of the client, so far. */
+  /** Bytes read so far, of the source and of other files of the client. */
   get bytesRead(): number {
     return this.#bytesRead
   }

@@ -21,7 +21,7 @@ const ANSWER_MS = 5_000
 type SlotHealth = Pick<SlotFacts, 'running' | 'transcoder'> & { error: string | null }
 
 const distinct = (values: readonly string[]): string => [...new Set(values)].join(', ') || 'unknown'
-/** Of the transcoders that answer. */
+/** Versions of the transcoders that answer. */
 const programs = (facts: readonly Pick<SlotFacts, 'transcoder'>[]): string => {
   const known = facts.flatMap(({ transcoder }) => transcoder ?? [])
   return `version ${distinct(known.map(({ version }) => version))}, ffmpeg ${distinct(known.map(({ ffmpeg }) => ffmpeg))}`

@@ -49,7 +49,7 @@ export function methodNotAllowed(allow: string): RequestError {
   return new RequestError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } })
 }
 
-/** 400 with all problems; the message is that of the first. */
+/** 400 with all problems; the message describes the first problem. */
 export function validationFailed(problems: Problem[]): RequestError {
   const [first] = problems
   const more = problems.length - 1

@@ -29,7 +29,7 @@ const CONCURRENT_READS = 6
 
 /** An accepted job reaches a terminal state within this time (I1). */
 const DEADLINE_MS = 24 * 3600_000
-/** Of each second of `deadline_seconds`: when half of the time is over, the job comes first in its account. */
+/** For each second of `deadline_seconds`: when half of the time is over, the job comes first in its account. */
 const HURRY_MS = 500
 
 export interface NewJobRequest {
@@ -38,7 +38,7 @@ export interface NewJobRequest {
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
-  /** Whether its webhook_url is that of its API key. */
+  /** Whether the job has the webhook_url of its API key. */
   usesKeyWebhook: boolean
   /** Priority of its API key: higher starts first. */
   priority: number

@@ -12,7 +12,7 @@ export interface TransitionFacts {
   code: JobErrorCode | null
   /** CPU time of the attempt that ends; null = unknown. */
   cpuSeconds: number | null
-  /** Of a commit. */
+  /** What a commit delivers; null = the transition is no commit. */
   outputs: OutputFigures | null
 }
 

@@ -33,8 +33,8 @@ const CONCURRENT_PARTS = 6
 const PARTS_CHECK_MS = 30_000
 
 /**
- * The clean-up of a divided job includes that of its parts, each by its own monitor: until the last of them has nothing
- * left, the job keeps its credentials.
+ * The clean-up of a divided job includes the clean-up of its parts, each by its own monitor: until the last of them has
+ * nothing left, the job keeps its credentials.
  * @param own the rest of the main task's own clean-up
  */
 export async function cleanUpParts(

@@ -21,7 +21,7 @@ export interface MonitorState extends MonitoredAttempt {
   stale?: boolean
   /** Progress is frozen until then, because the job may be about to end with it. */
   heldUntil?: number
-  /** Of a part: it is delivered. Its objects stay until its job has ended. */
+  /** Part: it is delivered. Its objects stay until its job has ended. */
   delivered?: boolean
   /** Set once the job has ended: state of the removal of its objects. */
   over?: CleanUpState

@@ -213,7 +213,7 @@ export class JobMonitor extends DurableObject<Env> {
     await this.scheduleAlarm(Date.now() + QUEUED_CHECK_MS)
   }
 
-  /** Of a part: its job has ended. @returns true when nothing of the part remains to be removed */
+  /** Part: its job has ended. @returns true when nothing of the part remains to be removed */
   async jobEnded(): Promise<boolean> {
     // Once begun, its own alarm continues.
     if (this.currentAttempt.state?.over) await this.ensureAlarm()
@@ -266,7 +266,8 @@ export class JobMonitor extends DurableObject<Env> {
   }
 
   private async deleteState(): Promise<void> {
-    // Of a part that is starting, nothing is known yet. It begins if the request that ended its job died before it ended the part.
+    // A part that is starting has no state yet. It may still begin: the request that ended its job may have died before it
+    // ended the part.
     this.isDeleted = this.currentAttempt.state !== null
     // In this order: an alarm without state does nothing, but state without an alarm would stay.
     await this.ctx.storage.deleteAll()
@@ -300,7 +301,7 @@ export class JobMonitor extends DurableObject<Env> {
     const { state } = this.currentAttempt
     if (!state) return assignSlots(env)
     const task = await findTask(env.DB, state.task)
-    // First: until it is done, every other alarm is due at once, also that of a part which waits for the end of its job.
+    // First: until it is done, every other alarm is due at once, also the alarm of a part which waits for the end of its job.
     if (state.stale) await this.discardEarlierAttempts(state)
     if (!task || terminal[task.state]) return this.removeRemains(true)
     const now = Date.now()
@@ -331,7 +332,7 @@ export class JobMonitor extends DurableObject<Env> {
         )
       }
       case 'divided':
-        // Before the check: if that ends the job, the next alarm is that of its clean-up.
+        // Before the check: if the check ends the job, the next alarm is for the clean-up.
         await this.scheduleAlarm(now + QUEUED_CHECK_MS)
         return checkMain(env, ref, (target, main, event) => applyEvent(target, main, event, { monitor: this }))
       case 'committing':

@@ -3,9 +3,9 @@
 import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'
 
 /**
- * Of parts by position, without those of a survey; their sum is the number of parts. `begins`: of each chunk, in segments;
- * null = not known, then all are alike. The end of the last chunk is not known: it is about as long as the one before. The
- * rest counts like a chunk.
+ * Weights of parts by position, without the parts of a survey; their sum is the number of parts. `begins`: where each chunk
+ * begins, in segments; null = not known, then all parts have the same weight. The end of the last chunk is not known: it is
+ * about as long as the chunk before. The rest counts like a chunk.
  */
 export function partWeights(begins: readonly number[] | null, parts: number): number[] {
   if (begins === null || begins.length < 2 || begins.length !== parts - 1) return Array.from({ length: parts }, () => 1)

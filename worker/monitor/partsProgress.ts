@@ -10,7 +10,7 @@ import { partWeights } from './partWeights.ts'
 const SILENT_MS = 15_000
 /** Until this share is done, the time left cannot be told. */
 const FIRST_SHARE = 0.02
-/** Of the work on a job whose parts survey the source first: a sixteenth of its video is encoded for it. */
+/** Share of the survey in the work on a job whose parts survey the source first: it encodes a sixteenth of the video. */
 const SURVEY_SHARE = 1 / 16
 
 interface Report extends ProgressPost {
@@ -20,7 +20,7 @@ interface Report extends ProgressPost {
 interface Known {
   /** Parts that had ended when it was read; later ones report their end. */
   completed: ReadonlySet<number>
-  /** Of the chunks, in segments. */
+  /** Where the chunks begin, in segments. */
   begins: readonly number[] | null
 }
 
@@ -29,7 +29,7 @@ export class PartsProgress {
   readonly #reports = new Map<number, Report>()
   #known: Known | null = null
 
-  /** Takes the report of one part, and returns that of the whole job. */
+  /** Takes the report of one part, and returns the progress of the whole job. */
   async update(db: D1Database, main: TaskRow, part: number, post: ProgressPost, now: number): Promise<ProgressPost> {
     this.#reports.set(part, { ...post, at: now })
     // Two reports at once may both read: they find the same.
@@ -44,7 +44,7 @@ export class PartsProgress {
     const active = reports.filter(({ at, transcoded }) => now - at < SILENT_MS && transcoded < 1)
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
     const silent = [...known.completed].filter((index) => index >= first && !this.#reports.has(index))
-    // Of the parts that are there now.
+    // Only the parts that are counted now: after a survey, its parts are not.
     const work = [
       ...counted.map(([index, { transcoded: share }]) => weighted(index, share)),
       ...silent.map((index) => weighted(index, 1)),

@@ -20,7 +20,7 @@ export interface MonitorHandle {
   notifyListeners(): Promise<void>
 }
 
-/** Of the job's main task; it also answers for the whole job. */
+/** The monitor of the job's main task. It also answers for the whole job. */
 export function jobMonitor(env: Env, jobId: string) {
   return env.MONITOR.get(env.MONITOR.idFromName(jobId))
 }

@@ -8,7 +8,7 @@ export interface ContainerHealth {
   transcoder: TranscoderFacts | null
 }
 
-/** @throws Error when the answer is not that of a transcoder */
+/** @throws Error when the answer does not come from a transcoder */
 export async function readTranscoderHealth(response: Response): Promise<TranscoderFacts> {
   if (response.status !== 200) {
     await response.body?.cancel()

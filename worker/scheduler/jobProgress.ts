@@ -1,7 +1,7 @@
 // In charge of: merging progress reports of a job so that the values never decrease.
 import type { ProgressPost } from '#contract/task/protocol.ts'
 
-/** Latest progress, never lower than that of an earlier attempt (I4). */
+/** Latest progress, never lower than the progress of an earlier attempt (I4). */
 export interface JobProgress extends ProgressPost {
   attempt: number
   /** What this attempt alone has encoded, 0…1. */

@@ -16,7 +16,7 @@ export async function checkMain(env: Env, main: { id: string; jobId: string }, a
   if (event !== null) await apply(env, main, event)
 }
 
-/** Of a main task that has ended. */
+/** Ends the parts of a main task that has ended. */
 export async function endOpenParts(env: Env, main: string, apply: Apply): Promise<void> {
   await endParts(env, await listOpenParts(env.DB, main), apply)
 }

@@ -55,10 +55,10 @@ export type TransitionResult =
     }
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' | 'missing'; task: TaskRow | null }
 
-/** Of the attempt that ends; undefined = as its progress says, if that is this attempt's. */
+/** What the attempt that ends has used; undefined = what the stored progress says, if it comes from this attempt. */
 export interface AttemptUsed {
   cpuSeconds?: number | undefined
-  /** Of the source and other files of the client. */
+  /** Bytes of the source and of other files of the client. */
   bytesRead?: number | undefined
 }
 
@@ -67,9 +67,9 @@ export interface TransitionOptions extends Partial<JobResult>, AttemptUsed {
   slot?: number
   /** Read when the job ends without progress of its own: progress reports are not written to D1. */
   lastProgress?: () => Promise<string | null>
-  /** Of a commit, for /metrics. */
+  /** Commit: figures for /metrics. */
   figures?: OutputFigures
-  /** Of a commit, for the usage of the account. */
+  /** Commit: what is delivered, for the usage of the account. */
   delivery?: Delivery
 }
 
@@ -115,7 +115,7 @@ export async function transitionTask(
       })
       const { prices } = settings(env)
       const usage = priced(transitionUsage(task, event, next, used, options.delivery ?? null), prices)
-      // Directly behind the change that they count: each looks at what the statement before it changed.
+      // Directly after the change that they count: each looks at what the statement before it changed.
       if (!totals.isEmpty) statements.push(addTotalsIfChanged(env.DB, 'jobs', totals.series))
       if (usage.length > 0) statements.push(addUsageIfChanged(env.DB, task.account, monthOf(now), usage))
       if (usage.length > 0 && prices !== null) {
@@ -160,7 +160,7 @@ export async function transitionTask(
   }
 }
 
-/** Of the slot of a start that failed: the job whose parts it should not be offered again. */
+/** The job whose parts a slot should not be offered again after a failed start; null = none. */
 function unfitFor(task: TaskRow, event: TaskEvent): string | null {
   return event.type === 'start_failed' && event.reason === 'other_build' ? task.main : null
 }

@@ -27,7 +27,7 @@ const expectations = {
   },
 }
 
-/** app.ts mounts them behind the routes of jobs at the same path, which have authenticated the request. */
+/** app.ts mounts them after the routes of jobs at the same path, which have authenticated the request. */
 export const shareRoutes = new Hono<AppEnv>()
   .get(`${jobPath}/share`, async (c) => listSharesOfJob(c, await findOwnJob(c)))
   .post(`${jobPath}/share`, async (c) => createShare(c, await findOwnJob(c)))

@@ -13,7 +13,7 @@ export function posterKey(jobId: string, attempt: number): string {
   return `${jobFilesPrefix(jobId)}poster-${attempt}.jpg`
 }
 
-/** Of one task's logs; `task`: its number in the job. */
+/** Prefix of the logs of one task; `task`: its number in the job. */
 export function logPrefix(jobId: string, task: number): string {
   return `${jobFilesPrefix(jobId)}${task === MAIN_TASK ? '' : `part-${task}/`}log-`
 }

@@ -6,7 +6,7 @@ import { partTaskNumber } from '#contract/taskId.ts'
 import type { Job } from '../db/jobs.ts'
 import { listPartStates } from '../db/parts.ts'
 
-/** Of a part, that of the attempt which delivered it. */
+/** The directory of the main task's attempt, and for each part the directory of the attempt that delivered it. */
 export async function attemptDirectories(
   db: D1Database,
   job: Pick<Job, 'job_id' | 'attempt' | 'parts' | 'task'>,

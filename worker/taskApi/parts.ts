@@ -144,7 +144,7 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   // Its monitor may not know yet that it was lost, or that its job has ended.
   if (part.state !== 'running') throw staleAttempt()
   if ((await monitor.heartbeat(attempt, progress)) !== 'continue') {
-    // Of two equal requests, the other one may have delivered the part meanwhile.
+    // The request may have been sent twice, and the other copy may have delivered the part meanwhile.
     const now = await findTask(c.env.DB, id)
     if (now?.attempt !== attempt || now.state !== 'completed') throw staleAttempt()
     return stored()

@@ -16,7 +16,7 @@ export const countSourceReads = createMiddleware<TaskEnv>(async (c, next) => {
     countInIsolate(c.env, 'stores', (totals) => totals.add('source_read_bytes_total', {}, bytes))
 })
 
-/** `code`: that of the job error. */
+/** `code`: of the job error. */
 export function countStoreError(env: Env, side: 'input' | 'output', code: string): void {
   countInIsolate(env, 'stores', (totals) => totals.add('store_errors_total', { side, code }))
 }

@@ -231,7 +231,7 @@ export const taskApi = new Hono<TaskEnv>()
         throw staleAttempt()
       }
     } else {
-      // Of two equal requests, the other one may have changed the state meanwhile.
+      // The request may have been sent twice, and the other copy may have changed the state meanwhile.
       const now = await findTask(c.env.DB, id)
       if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) throw staleAttempt()
     }

@@ -54,7 +54,7 @@ async function isNeeded(db: D1Database, id: string, attempt: number): Promise<bo
   if (part.main === null) return !terminal[part.state]
   const main = await findTask(db, part.main)
   if (main === null || terminal[main.state]) return false
-  // Of a part that was delivered, a request may be repeated. One that waits again has lost this attempt.
+  // After a part was delivered, a request may be repeated. A part that is queued again has lost this attempt.
   return part.state === 'completed' || part.state === 'running'
 }
 

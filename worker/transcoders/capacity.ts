@@ -12,7 +12,7 @@ export async function listSlots(env: Env, now: number): Promise<number[]> {
     : Array.from({ length: maxSlots }, (_, k) => k)
 }
 
-/** Of transcoders that registered themselves. `away`: lost, unreachable or incompatible. */
+/** Transcoders that registered themselves. `away`: lost, unreachable or incompatible. */
 export function countRegistered(env: Env, now: number): Promise<{ ready: number; away: number }> {
   return countTranscoders(env.DB, TASK_PROTOCOL, now - SILENT_MS)
 }

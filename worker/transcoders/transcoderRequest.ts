@@ -4,7 +4,7 @@
 import { findTranscoderUrl } from '../db/transcoders.ts'
 import { settings } from '../env.ts'
 
-/** Of TRANSCODER_URLS, or of the transcoder that registered for the slot. */
+/** The address in TRANSCODER_URLS, or of the transcoder that registered for the slot. */
 export async function transcoderUrl(env: Env, slot: number): Promise<string> {
   const { transcoders, transcoderUrls } = settings(env)
   const url = transcoders === 'registered' ? await findTranscoderUrl(env.DB, slot) : transcoderUrls[slot]

@@ -67,7 +67,7 @@ export const authenticateUpload = createMiddleware<AppEnv>(async (c, next) => {
   if (token === undefined) return authenticateByKey(c, next)
   const row = await verifyUploadToken(c.env, token)
   assertSettingsValid(c.env)
-  // A token has its own rate limit, so that visitors do not use up that of the key.
+  // A token has its own rate limit, so that visitors do not use up the limit of the key.
   await checkPlatformRateLimit(c.env, row.id)
   takeToken(row.id, row.requests_per_minute ?? settings(c.env).requestsPerMinute, Date.now())
   await requireTokenScope(c, row.id)

@@ -42,7 +42,7 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** So many random bytes in base64url. */
+/** Random bytes in base64url. */
 export function randomName(bytes: number): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)))
 }

@@ -64,7 +64,7 @@ export function webhookUnreadable(consequence: string): Warning {
 }
 
 /**
- * A job whose webhook_url is missing or null gets that of its API key; an empty string means no webhook. If the key's
+ * A job whose webhook_url is missing or null gets the address of its API key; an empty string means no webhook. If the key's
  * address is lost, the job is still created.
  */
 export async function withKeyWebhook<Job extends { config: JobConfig; secrets: JobSecrets; warnings: Warning[] }>(

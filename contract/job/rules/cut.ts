@@ -1,5 +1,5 @@
 // In charge of: start_seconds and end_seconds against each other, before the source is known.
-// Not in charge of: their form (cutTime.ts), the source's length and frame rate (transcoder/plan/streams/cutPlan.ts).
+// Not in charge of: their form (cutTime.ts), the source's length and frame rate (transcoder/plan/streams/cut.ts).
 import { parseCutTime } from '../cutTime.ts'
 import type { Findings } from '../findings.ts'
 

@@ -92,7 +92,7 @@ class RotatingLog extends Writable {
       try {
         renameSync(olderPath(this.#path, n), olderPath(this.#path, n + 1))
       } catch {
-        // There are not so many yet.
+        // This old log does not exist yet.
       }
     }
   }
@@ -101,7 +101,7 @@ class RotatingLog extends Writable {
 /** 0 = the current file. */
 const olderPath = (path: string, n: number): string => (n === 0 ? path : `${path}.${n}`)
 
-/** Of a directory that gains a file with each start: only the newest ones stay. Their names begin with the time. */
+/** For a directory that gains a file with each start: only the newest files stay. Their names begin with the time. */
 export function keepNewestLogs(directory: string, count: number): void {
   try {
     const names = readdirSync(directory).toSorted()

@@ -40,7 +40,7 @@ function parseNetwork(text: string): Network | null {
 export function isTrusted(address: string, trusted: TrustedProxies): boolean {
   if (trusted === 'all') return true
   const parsed = parseAddress(address)
-  // Of another kind of address, nothing is in the network.
+  // An address of the other kind (IPv4 or IPv6) is never in the network.
   return parsed !== null && trusted.some((network) => parsed.kind() === network[0].kind() && parsed.match(network))
 }
 

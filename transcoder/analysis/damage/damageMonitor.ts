@@ -43,8 +43,8 @@ export interface DamageMonitorOptions {
   /** The time in the source at which the outputs begin. */
   startSeconds: number
   /**
-   * Of a chunk: seconds of the outputs before it. What is decoded before its first frame lacks the frames to which it
-   * refers; its real errors are those of the chunk before.
+   * Chunk: seconds of the outputs before it. Frames decoded before its first frame lack the frames to which they refer.
+   * Their real errors are counted by the chunk before.
    */
   secondsBefore?: number
   /** The place of the outputs' beginning on ffmpeg's clock. */
@@ -332,7 +332,7 @@ export class DamageMonitor {
     this.#unplaced = []
   }
 
-  /** The current position of the encode: that of the last report, extrapolated with the same speed. */
+  /** The current position of the encode: the position of the last report, extrapolated with the same speed. */
   #currentSeconds(): number {
     const { seconds, speed, at } = this.#position
     return Math.min(seconds + (speed * (this.#now() - at)) / 1000, this.#endOf(null))

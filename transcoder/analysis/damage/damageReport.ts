@@ -57,7 +57,7 @@ export function totalEvents({ packets, frames, messages, gaps }: Omit<DamageSumm
   return Math.max(packets.count + frames.count, messages.count) + gaps.length
 }
 
-/** Of all pieces of a joined source; their times are those of the outputs already. */
+/** Damage of all pieces of a joined source. The pieces count times on the clock of the outputs already. */
 export function joinDamage(pieces: readonly DamageSummary[]): DamageSummary {
   const counted = (of: (found: DamageSummary) => EventCount): EventCount => ({
     count: pieces.reduce((sum, found) => sum + of(found).count, 0),

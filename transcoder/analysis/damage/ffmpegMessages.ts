@@ -161,7 +161,7 @@ function message({ contexts, level, text }: Line, reading: LogContext, isDecodin
   return isHere ? { kind: 'message', name: context, text: text.slice(0, 200) } : null
 }
 
-/** Of the first input: `vist#0:2/h264`. The logo is the second one. */
+/** Number of the stream, from a context like `vist#0:2/h264`. Only the first input counts: the second one is the logo. */
 function streamOf(contexts: readonly string[]): number | null {
   return parseInteger(
     contexts.map((name) => /^[a-z]+ist#0:(\d+)\//.exec(name)?.[1]).find((found) => found !== undefined),

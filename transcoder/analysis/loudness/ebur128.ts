@@ -53,7 +53,7 @@ export function loudnessInput(
   const compressed = media.audio.some((audio) => streams.includes(audio.number) && isDolbyDigital(audio))
   return [
     ...inputFlags(url),
-    // As in the encode: without it, the measured level would differ from that of the outputs.
+    // As in the encode: without it, the measured level would differ from the level of the outputs.
     ...(compressed ? ['-drc_scale', '0'] : []),
     ...(needsDeepProbe(spec, media) ? DEEP_PROBE_FLAGS : []),
     ...(seek ?? []),

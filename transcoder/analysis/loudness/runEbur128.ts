@@ -8,7 +8,7 @@ import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { isDiagnostic } from '../damage/ffmpegMessages.ts'
 import { ebur128Args, type MeasuredBranch, type Measuring, type SourceReading } from './ebur128.ts'
 
-/** `media`: null = the audio is that of a pipe, which does not change. */
+/** `media`: null = the audio comes from a pipe, where it does not change. */
 export async function runEbur128(
   engine: FfmpegPrograms,
   reading: SourceReading,

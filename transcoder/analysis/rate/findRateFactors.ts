@@ -12,7 +12,7 @@ export interface RateTarget {
 
 export interface RateSource {
   seconds: number
-  /** Of every rendition. */
+  /** The GOP that all renditions have in common. */
   gop: SampledGop
   /** Bytes of each place in the source; null = unknown. */
   sourceBytes: readonly number[] | null
@@ -37,7 +37,7 @@ const BATCH = 8
 /** The sampling ends at this standard error, but not before this many places, because the first few may be alike. */
 const GOOD_ERROR = 0.008
 const LEAST_PLACES = 24
-/** Samples from farther away are taken again, at most so many of them, in so many rounds. */
+/** Samples farther from the result than FAR are taken again: at most MAX_AGAIN of them, in ROUNDS_AGAIN rounds. */
 const FAR = 0.6
 const MAX_AGAIN = 40
 const ROUNDS_AGAIN = 2

@@ -19,7 +19,7 @@ interface Sampling extends SampleOptions {
   url: string
 }
 
-/** Bytes of the source's video in each stretch of so many seconds of the output; null = not known. */
+/** Bytes of the source's video in each stretch of `seconds` of the output; null = not known. */
 type SourceBytes = (seconds: number) => Promise<number[] | null>
 
 interface Options extends Sampling {

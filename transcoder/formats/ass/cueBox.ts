@@ -15,9 +15,9 @@ export interface Frame {
 }
 
 export interface CueBox {
-  /** Of ASS: 1 to 3 at the bottom, 7 to 9 at the top; left, centre, right. */
+  /** Number of ASS: 1 to 3 at the bottom, 7 to 9 at the top; left, centre, right. */
   alignment: 1 | 2 | 3 | 7 | 8 | 9
-  /** Margins in pixels, at least 1: 0 would be those of the style. */
+  /** Margins in pixels, at least 1: 0 stands for the margins of the style. */
   left: number
   right: number
   vertical: number

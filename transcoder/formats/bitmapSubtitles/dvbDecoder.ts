@@ -23,7 +23,7 @@ const END = 0x80
 const SD: CanvasSize = { width: 720, height: 576 }
 /** An object is decoded once for each place. A packet of 64 KiB that is drawn this often takes a tenth of a second. */
 const MAX_OBJECT_PLACES = 16
-/** Of all regions. A page that covers a whole canvas of 1920 × 1080 needs 2 MiB. */
+/** Pixels of all regions together. A page that covers a whole canvas of 1920 × 1080 needs 2 MiB. */
 const MAX_REGION_PIXELS = MAX_CANVAS_PIXELS
 
 interface Region {

@@ -21,8 +21,9 @@ interface Run {
 }
 
 /**
- * `depth` is that of the region: strings of fewer bits are mapped onto it. `first` is the first line of the field, and
- * each line is two below the one before. `width`: pixels of a line that are in the region. Throws RangeError where the data ends in the middle of a run.
+ * `depth`: of the region; strings of fewer bits are mapped onto it. `first`: the first line of the field; each line is two
+ * below the line before. `width`: pixels of a line that are in the region. Throws RangeError where the data ends in the
+ * middle of a run.
  */
 export function drawField(
   data: Uint8Array,

@@ -20,7 +20,7 @@ const HEADER_BYTES = 3
 const MAX_OBJECTS = 256
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024
 const MAX_PLACES = 8
-/** Of all objects that are kept. */
+/** Pixels and bytes of all objects that are kept. */
 const MAX_KEPT_PIXELS = 4 * MAX_CANVAS_PIXELS
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
 

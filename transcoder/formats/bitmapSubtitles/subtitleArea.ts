@@ -70,7 +70,7 @@ function visibleBounds(image: SubtitleImage): Rectangle | null {
   return right === 0 ? null : { x: image.x + left, y: image.y + top, width: right - left, height: bottom - top }
 }
 
-/** The area as R, G, B, A of each pixel. Images of another canvas are stretched to that of the area. */
+/** The area as R, G, B, A of each pixel. Images of another canvas are stretched to the canvas of the area. */
 export function drawImages(
   { canvas, area }: DrawnArea,
   own: CanvasSize,

@@ -29,7 +29,7 @@ export interface OutputClock {
 
 export class SubtitleTimeline {
   readonly #clock: OutputClock
-  /** Of the last packet, counted on. */
+  /** Time of the last packet. It goes on counting where the clock of the packets begins again. */
   #ticks: number
   #shown: { start: number; timeout: number; set: DisplaySet } | null = null
   #last = Number.NEGATIVE_INFINITY
@@ -42,7 +42,7 @@ export class SubtitleTimeline {
   /** Returns what the set replaces. */
   push(ticks: number, set: DisplaySet): ShownSubtitle[] {
     const { clockPeriod, startSeconds } = this.#clock
-    // The nearest time to that of the packet before.
+    // The time that is nearest to the packet before.
     this.#ticks = ticks + Math.round((this.#ticks - ticks) / clockPeriod) * clockPeriod
     // Not earlier than what has been said already: damaged packets may go back.
     const time = Math.max(this.#last, this.#ticks / TICKS_PER_SECOND - startSeconds)

@@ -17,7 +17,7 @@ export interface CaptionFile {
 export interface CaptionCodes {
   /** Seconds, as the times of cues. */
   start: number
-  /** Of line 21: 0 = field 1. */
+  /** Field of line 21: 0 = field 1. */
   field: 0 | 1
   /** Without parity: first << 8 | second. One is sent in each 1001/30000 s. */
   pairs: number[]

@@ -3,7 +3,7 @@
 import { CaptionError } from './captionError.ts'
 import { PLAIN, tidyLines, type TextRun } from './captionCue.ts'
 
-/** Of WebVTT (W3C WebVTT, 6.4), with the numeric forms of HTML. */
+/** Character references of WebVTT (W3C WebVTT, 6.4), with the numeric forms of HTML. */
 const REFERENCES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',

@@ -11,7 +11,7 @@ const LINE = /^(\d{1,2}):([0-5]\d):([0-5]\d)([:;.,])([0-2]\d)[ \t]+([0-9a-f]{4}(
 const RATE = { num: 30_000, den: 1001 }
 /** How long the last caption is shown if nothing removes it. */
 const LAST_SECONDS = 5
-/** Of one file: two hours of nothing but caption bytes. */
+/** Words of one file: two hours of nothing but caption bytes. */
 const MAX_WORDS = 1_000_000
 
 interface CodeLine {

@@ -48,7 +48,7 @@ export function readSrt(text: string): CaptionCue[] {
 function textOf(lines: readonly string[], hasNext: boolean): string[] {
   const last = lines.findLastIndex((line) => line.trim() !== '')
   const isNumber = hasNext && last !== -1 && /^\s*\d{1,9}\s*$/.test(lines[last]!)
-  // A caption whose only text is a number has the number of the next one behind it.
+  // A caption whose only text is a number is followed by the number of the next caption.
   const end = isNumber ? last : lines.length
   return lines.slice(0, end).filter((line) => line.trim() !== '')
 }

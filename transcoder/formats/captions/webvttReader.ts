@@ -28,7 +28,7 @@ export function readWebvtt(text: string): CaptionCue[] {
     const times = block.findIndex((line) => line.includes('-->'))
     const isComment = /^NOTE(?:[ \t].*)?$/.test(block[0] ?? '')
     if (times !== -1 && !isComment) cues.push(cueOf(block.slice(times), at + times + 1))
-    // A block that another line with times ended has no empty line behind it.
+    // A block that another line with times ended has no empty line after it.
     at += block.length + (lines[at + block.length] === '' ? 1 : 0)
   }
   return cues

@@ -24,7 +24,10 @@ interface Frames {
   end: number | null
 }
 
-/** Of these frames, no more than the first one after the last pair, which has none; that one alone if they are behind it. */
+/**
+ * The captions of these frames, up to the first frame after the last pair: that frame carries no pair. If the frames begin
+ * after it, only that frame is returned.
+ */
 export function* captionFrames(
   sent: SentCaptions,
   rate: Rational,

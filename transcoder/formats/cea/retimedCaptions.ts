@@ -1,6 +1,6 @@
 // In charge of: the captions in the frames of a source, to be sent again in frames of another rate: the byte pairs of both
 // fields (all channels, XDS) and the packets of CEA-708.
-// Not in charge of: reading the source (pipeline/sourceCaptions.ts), the frames of the outputs (captionFrames.ts).
+// Not in charge of: reading the source (pipeline/frameCaptions.ts), the frames of the outputs (captionFrames.ts).
 import type { CaptionFields } from './captionFrames.ts'
 import { JoinedPairs } from './joinedPairs.ts'
 import { SentPackets } from './sentPackets.ts'

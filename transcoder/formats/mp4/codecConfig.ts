@@ -87,7 +87,7 @@ const SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16
 const AAC_CHANNELS = [0, 1, 2, 3, 4, 5, 6, 8]
 
 /**
- * ISO/IEC 14496-14, 5.6 and 14496-3, 1.6.2.1. HE-AAC may be declared by its own object type, or behind the configuration of
+ * ISO/IEC 14496-14, 5.6 and 14496-3, 1.6.2.1. HE-AAC may be declared by its own object type, or after the configuration of
  * its core (1.6.5.2); without either, only its frames show it.
  */
 export function aacFrom(esds: Uint8Array): AudioCodecConfig {
@@ -113,7 +113,7 @@ const [SBR_SYNC, PS_SYNC] = [0x2b7, 0x548]
 /** Object type, rate, channels and three flags, without a program config element. */
 const CORE_BYTES = 2
 
-/** The object type that is declared behind the configuration of a core of low complexity. */
+/** The object type that is declared after the configuration of a core of low complexity. */
 function extensionOf(config: Uint8Array): number | null {
   const rest = config.length - CORE_BYTES
   const bits = new BitReader(config, CORE_BYTES)

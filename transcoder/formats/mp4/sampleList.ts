@@ -168,7 +168,7 @@ function readTiming(
   const movieScale = viewOf(mvhd).getUint32(mvhd[0] === 1 ? 20 : 12)
   const first = shown.reduce((least, time) => Math.min(least, time), Infinity)
   const end = shown.reduce((latest, time, sample) => Math.max(latest, time + durations[sample]!), -Infinity)
-  // The end is rounded to the time scale of the movie. A duration of 0 is that of the media.
+  // The end is rounded to the time scale of the movie. A duration of 0 stands for the duration of the media.
   const isWhole = lasts === 0 || (lasts + 1) / movieScale >= (end - from) / timescale
   return { timescale, skipped: rate === 0x10000 && from === first && isWhole ? from : null }
 }

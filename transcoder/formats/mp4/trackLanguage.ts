@@ -21,7 +21,7 @@ const CODES = new Map(
     .map((pair): [string, string] => [pair.slice(0, 2), pair.slice(3)]),
 )
 
-/** Of a BCP 47 tag, without its script and region; `und` where there is none. */
+/** Three-letter code of a BCP 47 tag, without its script and region; `und` where there is none. */
 export function trackLanguage(tag: string | null): string {
   const language = tag?.split('-')[0]?.toLowerCase() ?? ''
   return /^[a-z]{3}$/.test(language) ? language : (CODES.get(language) ?? 'und')

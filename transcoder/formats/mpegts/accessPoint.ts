@@ -52,7 +52,7 @@ function ofHevc(unit: Uint8Array): boolean {
   return false
 }
 
-/** An I picture behind a sequence header: P pictures refer to it, no earlier one. */
+/** An I picture after a sequence header: P pictures refer to it, and to no earlier picture. */
 function ofMpeg2(unit: Uint8Array): boolean {
   let hasHeader = false
   for (const at of startCodes(unit)) {
@@ -62,7 +62,7 @@ function ofMpeg2(unit: Uint8Array): boolean {
   return false
 }
 
-/** Positions of the bytes behind start codes. */
+/** Positions of the bytes after start codes. */
 function* startCodes(bytes: Uint8Array): Generator<number> {
   for (let at = START_CODE_BYTES; at < bytes.length; at += 1)
     if (bytes[at - 1] === 1 && bytes[at - 2] === 0 && bytes[at - 3] === 0) yield at

@@ -21,7 +21,7 @@ const audioTypes: Readonly<Record<number, string>> = {
   0x84: 'eac3',
   0x87: 'eac3',
 }
-/** Of Blu-ray only: elsewhere they are video, subtitles and cues. */
+/** Stream types of Blu-ray. Elsewhere the same numbers are video, subtitles and cues. */
 const blurayTypes: Readonly<Record<number, string>> = { 0x80: 'pcm_bluray', 0x82: 'dts', 0x85: 'dts', 0x86: 'dts' }
 /** ETSI EN 300 468, annexes D, G, H. */
 const audioDescriptors: Readonly<Record<number, string>> = { 0x6a: 'ac3', 0x7a: 'eac3', 0x7b: 'dts', 0x7c: 'aac' }

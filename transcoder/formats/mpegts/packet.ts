@@ -50,7 +50,7 @@ export class PacketReader {
   #stride: number | null = null
   /** Bytes between two packets that have not yet arrived (strides of 192 and 204). */
   #gap = 0
-  /** Of the first buffered byte. */
+  /** Position of the first buffered byte in the stream. */
   #start = 0
   #position = 0
 

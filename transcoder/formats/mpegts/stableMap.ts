@@ -1,6 +1,6 @@
 // In charge of: a transport stream whose streams move to other PIDs: readers see them on the PIDs of its first program
-// map. What decodes, seeks or counts behind them needs to know nothing of it.
-// Not in charge of: reading the source (source/loopbackServer.ts), warnings (plan/streams/changedStreams.ts).
+// map. What decodes, seeks or counts after them needs to know nothing of it.
+// Not in charge of: reading the source (source/loopbackServer.ts), warnings (analysis/damage/endedStreams.ts).
 import { readPesTimestamps } from './clock.ts'
 import { elementaryKind, languageOf, type ElementaryKind } from './elementaryKind.ts'
 import { continuityCounter, isPayloadStart, NULL_PID, PacketReader, payloadOf, PAT_PID, pidOf } from './packet.ts'
@@ -21,7 +21,7 @@ export interface EndedStream {
 /** From one PID to another. */
 type Moves = ReadonlyMap<number, number>
 
-/** A source that is no transport stream shows it within so many bytes. */
+/** A source that is no transport stream shows it within this many bytes. */
 const MOST_BYTES_WITHOUT_PACKET = 64 * 1024
 /** A reader from the middle waits for the map that is valid there, once a stream has moved. */
 const MOST_BYTES_WITHOUT_MAP = 2 * 1024 * 1024
@@ -98,7 +98,7 @@ export class StableMapReader {
   readonly #lastTicks = new Map<number, number>()
   /** Bytes that were not returned yet. */
   #held: Uint8Array = new Uint8Array(0)
-  /** Of the first of them. */
+  /** Position of the first held byte. */
   #from = 0
   #hasMap: boolean
 

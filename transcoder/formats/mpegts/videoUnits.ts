@@ -6,7 +6,7 @@ import { readPesTimestamps, type Timestamps } from './clock.ts'
 import { isPayloadStart, PacketReader, payloadOf, pidOf } from './packet.ts'
 
 export interface VideoUnit extends Timestamps {
-  /** Of the packet in which it begins, in the bytes. */
+  /** Position in the bytes of the packet in which the unit begins. */
   offset: number
   /** As `isAccessPoint`. */
   isExact: boolean

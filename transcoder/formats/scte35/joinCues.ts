@@ -38,7 +38,7 @@ function shifted(found: Findings, start: number, seconds: number | null): Findin
       shift: wrapTicks(cue.shift + start),
       position: { ...cue.position, ticks: cue.position.ticks + start },
     })),
-    // A splice that was announced, but lies behind the join.
+    // A splice that was announced, but lies after the join.
     splicePoints: new Set([...found.splicePoints].filter((ticks) => ticks < length).map((ticks) => ticks + start)),
   }
 }

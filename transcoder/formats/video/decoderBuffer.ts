@@ -37,7 +37,7 @@ export function demandOfFrame({ size, perFrame }: DecoderBuffer, bits: number): 
   return { needed: bits, gain: perFrame - bits, ceiling: size, shortage: bits - size }
 }
 
-/** Of the range that both make. Associative: chunks can be joined in any grouping, not in any order. */
+/** The demand of two ranges that follow each other. Associative: chunks can be joined in any grouping, not in any order. */
 export function joinDemands(earlier: BufferDemand, later: BufferDemand): BufferDemand {
   return {
     needed: Math.max(earlier.needed, later.needed - earlier.gain),

@@ -2,7 +2,7 @@
 // Not in charge of: the file formats (peakFiles.ts), images (waveformImage.ts).
 
 export interface PeakSettings {
-  /** Of the samples that are pushed. */
+  /** Channels of the samples that are pushed. */
   sourceChannels: number
   /** 1 = the mean of all channels; otherwise as many as the source has. */
   channels: number

@@ -58,7 +58,8 @@ export function multivariantPlaylist(presentation: Presentation, names: Playlist
 
 /**
  * Without video, each encoding of the main audio is a variant, in the order of `audioProfiles`. With audio of several
- * streams of the source, a variant has a group of all of them in its encoding; its own playlist is that of the first.
+ * streams of the source, a variant has a group of all of them in its encoding; its own playlist is the playlist of the
+ * first stream.
  */
 function audioPlaylist(presentation: Presentation, names: PlaylistNames): string {
   const { audio } = presentation

@@ -1,4 +1,4 @@
-// In charge of: the attempt behind the survey of a divided job: what the records of the survey say goes into the plan, and
+// In charge of: the attempt after the survey of a divided job: what the records of the survey say goes into the plan, and
 // the job is divided into chunks. It reads no source.
 // Not in charge of: the samples (surveyPart.ts), the factors that follow (analysis/rate/surveyRates.ts).
 import type { DividePost, TaskDescription } from '#contract/task/protocol.ts'

@@ -9,7 +9,7 @@ type Reading = Pick<Attempt, 'taskClient' | 'controller'>
 /** Records that are read at the same time. */
 const PARALLEL = 6
 
-/** The records of so many parts behind the `first`, in their order. */
+/** The records of `parts` parts from number `first` on, in their order. */
 export async function fetchRecords({ taskClient, controller }: Reading, parts: number, first = 0): Promise<unknown[]> {
   const records = Array.from<unknown>({ length: parts })
   const queue = records.keys()
@@ -23,7 +23,7 @@ export async function fetchRecords({ taskClient, controller }: Reading, parts: n
   return records
 }
 
-/** What a part needs of an earlier one. That one is stored before this one starts; otherwise the task is given back. */
+/** The record of another part, which is stored before this part starts. If it is not there, the task is given back. */
 export async function requireRecord({ taskClient, controller }: Reading, index: number): Promise<unknown> {
   const record = await taskClient.fetchPartRecord(index, controller.signal)
   if (record === null) throw new AttemptAbort('interrupted', `Another part of the job, number ${index}, is not there.`)

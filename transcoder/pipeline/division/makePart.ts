@@ -117,7 +117,7 @@ async function recordOf(
     // What is stored already is stored to its end: nothing may write when the part has ended.
     if (reading !== null) await segments.finish()
     const read = reading?.record(made.plan)
-    // One rendition has one header: that of the first chunk stands for all.
+    // All chunks of a rendition have the same header: only the first chunk probes it.
     const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
     const facts: PartFacts = { probed, damage, warnings }
     return chunkRecordOf(segments, encodedSegments(whole), part.chunk, {

@@ -11,7 +11,7 @@ export interface SourceFacts {
   used: MediaInfo
   /** The time in the source at which the outputs begin. */
   startSeconds: number
-  /** Those of the outputs. */
+  /** The cues of the outputs. */
   cues: readonly Cue[]
 }
 

@@ -69,7 +69,7 @@ export class JoinFeed {
     return this.#raw?.isStarving ?? true
   }
 
-  /** Of all pieces, 0…1, by their number. */
+  /** Share of the pieces that is done, 0…1: all pieces count alike. */
   get fraction(): number {
     return this.#fraction
   }

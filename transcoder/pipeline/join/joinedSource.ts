@@ -32,7 +32,7 @@ export class JoinedSource {
     return new JoinedSource(context, inputs, await findInputCues(context, inputs))
   }
 
-  /** Of all inputs; null where one does not state it. */
+  /** Bytes of all inputs; null where one of them does not state its size. */
   get size(): number | null {
     const sizes = this.#inputs.map(({ sizeBytes }) => sizeBytes)
     return sizes.every((bytes) => bytes !== null) ? sizes.reduce((sum, bytes) => sum + bytes, 0) : null

@@ -43,7 +43,7 @@ export class JoinedText {
     return { channels, isOverLimit: this.#isOverLimit }
   }
 
-  /** Of `count` tracks, as ffmpeg writes them (segmenter/subtitleReader.ts). */
+  /** The text of `count` tracks, as ffmpeg writes it (segmenter/subtitleReader.ts). */
   subtitles(count: number): SubtitleText[] {
     return Array.from({ length: count }, (_, track) => {
       const { cues, truncated } = this.#subtitles.get(track) ?? { cues: [], truncated: false }

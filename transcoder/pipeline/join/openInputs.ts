@@ -54,7 +54,7 @@ export interface InputsContext {
   onSecret: (secret: string) => void
 }
 
-/** Opens and probes all inputs. The first is that of the attempt. Errors name the input. */
+/** Opens and probes all inputs. The first input is read through the server of the attempt. Errors name the input. */
 export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
   const { attempt, spec } = context
   return eachInput(spec.inputs!, async (_input, piece) => {

@@ -32,7 +32,7 @@ export async function readPieceCaptions(
     pairs.beginPiece(frames / rate)
     let end = 0
     const onFrame = ({ time, bytes }: CaptionedFrame) => {
-      // What is behind the end of a cut is read too.
+      // Frames after the end of a cut are read too.
       if (piece.hasFixedEnd && piece.frames !== null && time >= piece.frames / rate - 1e-3) return
       end = Math.max(end, time + 1 / frameRateOf(piece, inputs[index]!, rate))
       pairs.push(time, bytes)

@@ -1,6 +1,6 @@
 // In charge of: putting the raw frames and samples of pieces one after the other, exact to the frame and to the sample:
 // audio is as long as video in every piece, and fades at the joins.
-// Not in charge of: decoding the pieces (joinPieces.ts).
+// Not in charge of: decoding the pieces (joinFeed.ts).
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { TaskError } from '#contract/taskError.ts'
@@ -168,7 +168,7 @@ export class RawJoin {
     this.#wake()
   }
 
-  /** After the piece's process has ended. `pad`: up to so many frames that are missing are made up for by the last one. */
+  /** After the piece's process has ended. `pad`: the last frame is repeated for up to this many missing frames. */
   async finish(pad: number): Promise<RawResult> {
     const { video } = this.#format
     const { length } = this.#piece
@@ -194,7 +194,7 @@ export class RawJoin {
     return { arrived, used }
   }
 
-  /** Of a piece without video. One that is silent in all streams has no length but the planned one. */
+  /** Samples that arrived of a piece without video. If all its streams are silence: its planned length. */
   #arrivedSamples(): number {
     const sources = this.#tracks.filter(({ hasSource }) => hasSource)
     if (sources.length === 0) return this.#piece.length ?? 0

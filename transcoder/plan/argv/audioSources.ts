@@ -1,5 +1,5 @@
 // In charge of: the beginning of a filter graph: a stream, or channels of several streams that are put together.
-// Not in charge of: the filters behind it (filters.ts), which channels these are (audio/sourceChannels.ts).
+// Not in charge of: the filters after it (filters.ts), which channels these are (audio/sourceChannels.ts).
 import { mixedStreams, type ChannelMix } from '../model/channelMix.ts'
 import { alignFilter } from './filters.ts'
 
@@ -15,7 +15,7 @@ export function isJoined({ stream, mix }: Source): boolean {
 
 /**
  * The longest stream comes first and is not padded: the others are silent up to its end. (amix of ffmpeg 5 drops the end
- * of its first input, and join that of every other.) `label`: the result.
+ * of its first input, and join drops the end of every other input.) `label`: the result.
  */
 export function joinChains(
   { from }: ChannelMix,

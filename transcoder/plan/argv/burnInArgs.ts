@@ -14,7 +14,7 @@ export function lookOf({ picture }: Pick<Plan, 'picture'>, video: VideoPlan, { f
     width: Math.max(2, Math.round(video.width * toNumber(video.sar))),
     height: video.height,
     frameRate: video.frameRate,
-    // The level of SDR white, as that of the logo.
+    // The level of SDR white, the same as for the logo.
     white: Math.round(255 * (picture.hdr === null ? 1 : WHITE_SIGNAL[picture.hdr.transfer])),
     font,
   }

@@ -2,7 +2,7 @@
 // one run over the whole source would give at these numbers.
 // Not in charge of: where chunks begin (plan/division/), start_seconds and end_seconds (cutArgs.ts).
 //
-// ffmpeg's clock is that of a run over the whole source. So each choice between two frames, each time of a caption and of
+// ffmpeg's clock is the clock of a run over the whole source. So each choice between two frames, each time of a caption and of
 // an image is the same in every chunk; only the encoder counts from 0.
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'
@@ -16,7 +16,7 @@ const MICRO = 1e6
 /** `overlay` may lose its last frame where another filter ended its input. */
 const SPARE_FRAMES = 4
 
-/** How ffmpeg's clock follows from that of the file, without a chunk. */
+/** How ffmpeg's clock follows from the clock of the file, without a chunk. */
 export interface WholeReading {
   /** -ss; null = from the beginning. */
   skippedSeconds: number | null
@@ -74,15 +74,15 @@ function startOf({ rate, start }: NonNullable<CutPlan['frames']>): number {
 }
 
 /**
- * `fps` gives the frames of this rate from the number on. Their times stay those of the whole. Where the video begins behind
- * that number, its first frame is held. Only there `fps` repeats a frame before those that are used: it moves captions to
- * other frames if it has repeated some (ffmpeg 7).
+ * The frames at `rate` from number `first` on. `fps` makes them, with the same times as in a run over the whole source. Where
+ * the video begins after frame `first`, `fps` repeats its first frame. Elsewhere it repeats none before the frames that are
+ * used: after a repeated frame, it moves captions to other frames (ffmpeg 7).
  */
 function framesFrom(rate: Rational, first: number, end: number | null): string[] {
   const toRate = `fps=${rate.num}/${rate.den}`
   const until = end === null ? [] : [`trim=end_frame=${end - first}`]
   if (first === 0) return [`${toRate}:start_time=0`, ...until]
-  // Its number is the time of a frame behind the filter.
+  // After `fps`, the time of a frame is its number.
   return [
     toRate,
     `trim=start_pts=${first}`,
@@ -91,7 +91,7 @@ function framesFrom(rate: Rational, first: number, end: number | null): string[]
   ]
 }
 
-/** The frames of this plan's chunk and `more` behind it, no later than the end of a cut; null = it is no chunk. */
+/** The frames of this plan's chunk and `more` after it, up to the end of a cut; null = the plan is of no chunk. */
 export function chunkRange(
   plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'part' | 'packaging'>>,
   rate: Rational,
@@ -131,7 +131,7 @@ function withSpare(end: number | null): number | null {
 }
 
 /**
- * Last, behind everything that reads the time: the encoder counts from 0. `overlaid`: the filter before it is `overlay`.
+ * Last, after every filter that reads the time: the encoder counts from 0. `overlaid`: the filter before it is `overlay`.
  */
 export function encoderClock(range: FrameRange | null, { num, den }: Rational, overlaid: boolean): string[] {
   if (range === null) return []

@@ -14,7 +14,7 @@ import type { VideoPlan } from '../model/videoPlan.ts'
  */
 export type AudioHolder = 'mp4' | 'timed' | 'fragments' | 'frames'
 
-/** Audio files that are a sequence of frames. Those of mp3 have a header with the encoder's delay. */
+/** Audio files that are a sequence of frames. mp3 is not among them: its file has a header with the encoder's delay. */
 const PLAIN_FRAMES: readonly string[] = ['ac3', 'eac3', 'mp2']
 
 /** `container`: of any planned file. */
@@ -51,7 +51,7 @@ export function copyVideoArgs(
 
 /**
  * Bitstream filters of video from fragments, for a transport stream. By itself, ffmpeg puts the parameter sets right before
- * the slices: behind the timing of the buffer, which a decoder that begins there cannot read without them.
+ * the slices. There they follow the timing of the buffer, which a decoder that begins there cannot read without them.
  */
 export function transportFilters({ codec, copied }: VideoPlan): string[] {
   return copied?.isOwn === true && codec === 'h264' ? ['h264_mp4toannexb', 'extract_extradata=remove=1'] : []

@@ -101,7 +101,7 @@ function readPart(plan: CutReader, seekable: boolean): PartReading {
 }
 
 /**
- * The beginning of the part, by the number of the source's frame, and its end, by that of the output's. `toRate` is the
+ * The part begins at a frame number of the source, and ends at a frame number of the output. `toRate` is the
  * filter that makes the output's rate. `perFrame`: frames that the deinterlacer makes of each.
  */
 export function videoCutFilters(

@@ -62,7 +62,7 @@ export interface EncoderSettings {
   cores?: number | undefined
   /** In place of the average bitrate; null or missing = the bitrate (chunkRate.ts). */
   rateFactor?: number | null | undefined
-  /** Of a chunk (chunkBuffer.ts). */
+  /** Fullness of the decoder's buffer, for a chunk (chunkBuffer.ts). */
   buffer?: ChunkBuffer | null | undefined
   /** The output is a transport stream, and nothing else. */
   inTransportStream?: boolean

@@ -245,7 +245,7 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady
   )
   const clockOf = ({ frameRate, mode }: VideoPlan, overlaid: boolean) =>
     encoderClock(chunkRange(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
-  // Captions come last: filters behind them might change the captions of a frame, and one that drops frames loses them.
+  // Captions come last: filters after them might change the captions of a frame, and one that drops frames loses them.
   const finished = ({ embedded }: VideoPlan, position: number) =>
     embedded === undefined ? `v${position}` : `n${position}`
   const video = videoBranches.map(({ video, position }) => ({

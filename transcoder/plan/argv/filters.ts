@@ -20,7 +20,7 @@ import { centre } from '../video/evenNumbers.ts'
 import { scaleFilters, toneMapFilters } from './scaleFilters.ts'
 import { steadyFilters } from './steadyFrames.ts'
 
-/** How the frames of a source are read: a whole plan, or that of a piece. */
+/** How the frames of a source are read: a whole plan, or the plan of a piece. */
 export type FrameSource = Pick<Plan, 'cut' | 'picture' | 'fields' | 'scaler'> &
   Partial<Pick<Plan, 'part' | 'packaging'>>
 
@@ -84,12 +84,12 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   ]
 }
 
-/** Of an input. Not of its cover art. */
+/** The decoder of an input's video, cover art excepted. */
 export function decoderArgs({ picture: { decoder } }: Pick<FrameSource, 'picture'>): string[] {
   return decoder === undefined ? [] : ['-c:V', decoder]
 }
 
-/** On black: colours times alpha, at the source's depth; without alpha behind, which would be scaled for nothing. */
+/** On black: colours times alpha, at the source's depth; the result has no alpha, which would be scaled for nothing. */
 function opaqueFilters({ picture }: Pick<FrameSource, 'picture'>): string[] {
   if (picture.alpha !== true) return []
   const deep = (format: string) => ['', '10', '12', '16'].map((bits) => format + bits).join('|')
@@ -225,7 +225,7 @@ function mixLayout(gains: ChannelMix['gains'], surrounds: Surrounds): string {
 
 const CHOSEN_LAYOUTS: Readonly<Record<number, string>> = { 1: 'mono', 2: 'stereo', 6: '5.1(side)' }
 
-/** Channels of one stream. Those of several are put together before (audioSources.ts). */
+/** Channels of one stream. The channels of several streams are put together before (audioSources.ts). */
 function chosenChannels(from: ChannelMix['from']): string[] {
   if (from === undefined || from.channels.some(({ stream }) => stream !== from.longest)) return []
   const { channels } = from

@@ -171,7 +171,7 @@ function teeSlave(options: Record<string, string>, target: string): string {
   return `[${spelled.join(':')}]${target}`
 }
 
-/** Those of an output that is a transport stream alone are its own (copyArgs.ts). */
+/** An output that is only a transport stream has these filters itself (copyArgs.ts). */
 function slaveFilters(form: SegmentForm, { video, forms }: SegmentEncode): Record<string, string> {
   const filters = form !== 'ts' || video === null || forms.length === 1 ? [] : transportFilters(video)
   return filters.length === 0 ? {} : { 'bsfs/v': filters.join(',') }

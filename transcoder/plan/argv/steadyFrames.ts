@@ -1,5 +1,5 @@
 // In charge of: the first filters of every video graph. They bring each decoded frame to the size, the sample aspect and
-// the pixel format of the source's first frames, so that nothing behind them sees a change midway; and the options of the
+// the pixel format of the source's first frames, so that no later filter sees a change midway; and the options of the
 // input that go with them.
 // Not in charge of: the sizes of outputs (geometry.ts, filters.ts).
 //

@@ -112,7 +112,7 @@ export function defaultMix(channels: 2 | 6): ChannelMix {
   }
 }
 
-/** The source's own levels where it states them, else those of the recommendation. */
+/** The source's own levels where it states them, else the levels of the recommendation. */
 function levelsOf({ downmix }: AudioProfile, { downmixLevels }: AudioStream): Levels {
   const stated = downmix === 'lt_rt' ? downmixLevels?.ltRt : downmixLevels?.loRo
   return {

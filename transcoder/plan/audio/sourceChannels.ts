@@ -68,7 +68,7 @@ interface MissingAudio {
   error: (advice: string) => TaskError
 }
 
-/** Of a profile whose audio the source lacks (requestedAudio). */
+/** What is missing for a profile whose audio the source lacks (requestedAudio). */
 export function missingProfileAudio(profile: AudioProfile, media: MediaInfo): MissingAudio {
   const { audio } = media
   const own = `audioProfiles[${profile.index}]`

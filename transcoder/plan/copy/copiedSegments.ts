@@ -1,4 +1,4 @@
-// In charge of: where segments begin in a copied video: at those of its key frames that are nearest to the segment length.
+// In charge of: where segments begin in a copied video: at the key frames that are nearest to the segment length.
 // Not in charge of: whether the segments are too long (videoVerdict.ts).
 import type { SegmentStarts } from '../model/plan.ts'
 import type { VideoSurvey } from '../model/videoSurvey.ts'

@@ -79,7 +79,7 @@ function longestGopSeconds({ times, keyFrames, endSeconds }: Copied['survey']): 
   )
 }
 
-/** Of all seconds. A frame that is larger than that would not fit into the buffer. */
+/** The highest bitrate of any second: with a lower one, the largest frame might not fit into the buffer. */
 function highestKbps({ times, sizes }: Copied['survey'], frames: readonly number[]): number {
   const bytes = new Map<number, number>()
   for (const frame of frames) {
@@ -129,7 +129,7 @@ export function copiedAudio(
       stream.highEfficiency === undefined
         ? { frameSeconds: frameSamples[codec] / sampleRate }
         : {
-            // The rate is that of the whole band, twice that of the core.
+            // The sample rate is the rate of the whole band: twice the rate of the core.
             frameSeconds: (2 * frameSamples[codec]) / sampleRate,
             codecString: HIGH_EFFICIENCY_AAC[stream.highEfficiency],
           },

@@ -1,4 +1,4 @@
-// In charge of: how long the chunks of a job are that asks for none: what one transcoder would take too long for is divided.
+// In charge of: how long chunks are if the job does not say it. A job is divided if one transcoder would take too long.
 // Not in charge of: where chunks begin (planDivision.ts), the prediction (estimate/costModel.ts).
 import { CHUNK_SECONDS } from '#contract/limits.ts'
 import { predictTime } from '../estimate/costModel.ts'
@@ -9,13 +9,13 @@ import { encodedSegments } from './encodedSegments.ts'
 import { sampledSeconds } from './samplingCost.ts'
 
 export interface AutomaticDivision {
-  /** A job is divided if chunks take more than so many seconds off one transcoder. */
+  /** A job is divided if chunks save one transcoder more than this many seconds. */
   aboveSeconds: number
-  /** Of this transcoder. The others are taken to be alike. */
+  /** vCPUs of this transcoder. The other transcoders are taken to have as many. */
   vcpus: number
   /** What the service allows for one attempt. */
   maxAttemptSeconds: number
-  /** Of transcoders that may work on the job at once; missing = one. */
+  /** How many transcoders may work on the job at once; missing = one. */
   slots?: number
   /** When the client wants the job; missing = it named no time. */
   deadline?: Deadline | null
@@ -23,7 +23,7 @@ export interface AutomaticDivision {
 
 /** Seconds of encoding in the longest chunk: what a lost transcoder costs. */
 const ENCODING_SECONDS = 60
-/** Of a job that takes little more than that: an operator may have short jobs divided too. */
+/** The least number of chunks. It counts for short jobs, if the operator has them divided too. */
 const LEAST_CHUNKS = 4
 /** Shorter chunks spend much of their time on starting, and their rates say little. */
 const LEAST_SECONDS = 30

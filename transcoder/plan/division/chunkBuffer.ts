@@ -1,6 +1,6 @@
 // In charge of: the decoder's buffer where chunks meet: how full it is there, and how a chunk is encoded so that it can
 // end like that.
-// Not in charge of: the filler behind a chunk (segmenter/cutters/chunkEndCutter.ts), the flags (argv/encoderArgs.ts).
+// Not in charge of: the filler after a chunk (segmenter/cutters/chunkEndCutter.ts), the flags (argv/encoderArgs.ts).
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import { decoderBuffer, type DecoderBuffer } from '../../formats/video/decoderBuffer.ts'
 import { chunkFrames, type FrameRange } from '../model/partFrames.ts'
@@ -8,15 +8,15 @@ import type { Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
 /**
- * Share of the buffer that is full where a chunk begins. The encoder before it has to leave as much, and the one behind it
- * makes its first picture of it: 0.4 was left by every h.264 encode that was measured, with cuts and noise right before the
- * join; 0.5 was not. vbr and qvbr leave 0.5 where the video is at its largest rate all the time: from 0.9, each chunk would
- * take 0.4 of a buffer more than arrives.
+ * Share of the buffer that is full where a chunk begins. The encoder of the chunk before has to leave as much, and the
+ * encoder of this chunk spends it on its first picture. 0.4 was left by every h.264 encode that was measured, with cuts and
+ * noise right before the join; 0.5 was not. vbr and qvbr leave 0.5 where the video is at its largest rate all the time:
+ * from 0.9, each chunk would take 0.4 of a buffer more than arrives.
  */
 const JOIN_FULLNESS = 0.4
-/** Where the output begins: what the encoders choose. */
+/** Share of the buffer that is full where the output begins: the encoders choose it. */
 export const FIRST_FULLNESS = 0.9
-/** Behind the end of a chunk, encoded and dropped: the encoder keeps bits for the key frame that follows there. */
+/** Seconds after the end of a chunk that are encoded and dropped: the encoder keeps bits for the key frame that follows. */
 const RUN_OUT_SECONDS = 1
 /** Seconds at the end of a chunk in which the buffer is filled to four fifths, if it is emptier. */
 const SAVING_SECONDS = 1
@@ -57,7 +57,7 @@ export function chunkEnd(plan: PartOfPlan, video: VideoPlan): ChunkEnd | null {
   return { frames: end - first, bytes: atFirst + bytesUntil(end, video) - bytesUntil(first, video) }
 }
 
-/** Of the clock in timing messages: that of fields. */
+/** Timing messages count fields. */
 const TICKS_PER_FRAME = 2
 
 /** From the last key frame before the chunk to its first frame; null = nothing comes before, or the rate is not constant. */
@@ -70,7 +70,7 @@ export function ticksBefore(plan: PartOfPlan, video: VideoPlan): number | null {
   return (range.first - key) * TICKS_PER_FRAME
 }
 
-/** Frames at this rate that are filtered behind the chunk, for the renditions of a constant bitrate. */
+/** Frames at this rate that are filtered after the chunk, for renditions of a constant bitrate. */
 export function runOutFrames({ part, packaging }: PartOfPlan, rate: Rational): number {
   const isNeeded =
     part?.kind === 'chunk' && part.to !== null && packaging?.renditions.some(({ video }) => video?.mode === 'cbr')

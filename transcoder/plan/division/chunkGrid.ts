@@ -5,8 +5,8 @@ import type { DivisionPlan } from '../model/divisionPlan.ts'
 import type { PackagingPlan, RenditionPlan } from '../model/plan.ts'
 
 /**
- * The share of a segment within which a splice point takes the place of a regular boundary: at least that of the
- * cutters, which begin no segment there (nextBoundary).
+ * The share of a segment within which a splice point takes the place of a regular boundary: at least the share
+ * within which the cutters begin no segment (nextBoundary).
  */
 const SPLICE_SHARE = 1 / 8
 

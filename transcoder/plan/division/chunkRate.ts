@@ -5,7 +5,7 @@ import type { VideoPlan } from '../model/videoPlan.ts'
 
 /**
  * Encoders whose chunks need one. With an average bitrate, each chunk begins with the encoder's guess and ends near the
- * average whatever it shows: 2 % of the size and of the quality behind each join for film, several times as much where
+ * average whatever it shows: 2 % of the size and of the quality after each join for film, several times as much where
  * easy and difficult parts alternate. mpeg2 is not divided (notDivided.ts).
  */
 const DRIFTING: ReadonlySet<VideoPlan['codec']> = new Set(['h264', 'hevc'])

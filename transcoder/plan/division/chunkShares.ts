@@ -5,8 +5,8 @@
 const STEPS = [2, 4]
 
 /**
- * So many chunks, all of the same length. Numbers of segments, which need not be whole. `length`: of the video; `most`: of
- * the longest chunk.
+ * The lengths of chunks that are all equally long, in segments; they need not be whole numbers. `length`: of the video;
+ * `most`: of the longest chunk.
  */
 export function equalShares(length: number, most: number, maxChunks: number): number[] {
   const count = Math.min(Math.ceil(length / most), maxChunks)

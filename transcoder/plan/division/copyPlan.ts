@@ -40,7 +40,7 @@ export function copyPlan(whole: Plan): Plan {
       videos: videos.map(({ codec }) => codec),
       tracks: distinctTracks(whole).map(({ audio, trimmed }) => ({ audio: ownTrack(audio), trimmed })),
     },
-    // All times are those of the outputs.
+    // All times count on the clock of the outputs.
     cut: null,
     videoOffsetSeconds: 0,
     audioFiles: [],

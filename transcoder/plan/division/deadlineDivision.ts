@@ -1,4 +1,4 @@
-// In charge of: the chunks of a job that its client wants by a certain time, and how long they would take so many transcoders.
+// In charge of: the chunks of a job that its client wants by a certain time, and how long a number of transcoders would take.
 // Not in charge of: where chunks begin (planDivision.ts), what the client is told of it (deadlineCheck.ts).
 import { CHUNK_SECONDS } from '#contract/limits.ts'
 import { FIXED_WALL_SECONDS } from '../estimate/costConstants.ts'
@@ -26,17 +26,17 @@ const CHUNKS_IN_A_ROW = 4
 const START_SECONDS = FIXED_WALL_SECONDS.likely
 
 interface Work {
-  /** Of the outputs. */
+  /** Duration of the outputs. */
   seconds: number
-  /** That one transcoder takes for one of them, as predicted. */
+  /** Predicted time in which one transcoder makes one second of the outputs. */
   perSecond: number
-  /** That one transcoder samples before the first chunk. */
+  /** Time for which one transcoder takes samples before the first chunk. */
   sampling: number
 }
 
 /**
- * Seconds of the longest chunk; null = one transcoder is predicted to make the job in time, or so many do not make it
- * earlier.
+ * Seconds of the longest chunk. null = one transcoder is predicted to make the job in time, or the transcoders together
+ * would not end earlier.
  */
 export function deadlineChunkSeconds(
   plan: Plan,
@@ -57,7 +57,7 @@ export function deadlineChunkSeconds(
   return divided < predicted.wall.likely ? chunk : null
 }
 
-/** How long a divided job takes, if so many transcoders work on nothing else; null = the plan says no times. */
+/** How long a divided job takes if `slots` transcoders work on nothing else; null = the plan states no times. */
 export function dividedSeconds(plan: Plan, media: MediaInfo, vcpus: number, slots: number): number | null {
   const { division, packaging } = encodedSegments(plan)
   const work = workOf(plan, media, vcpus)
@@ -80,7 +80,7 @@ function secondsOf(work: Work, slots: number, chunks: readonly number[]): number
   return secondsAround(work, slots) + Math.max(...ends)
 }
 
-/** Before the first chunk and behind the last one. */
+/** Time before the first chunk and after the last chunk. */
 function secondsAround({ sampling }: Work, slots: number): number {
   const parts = surveyParts(sampling)
   const survey =

@@ -4,7 +4,7 @@ import { multiply, ratio, toNumber, type Rational } from '../../formats/rational
 import type { PackagingPlan, Plan, RenditionPlan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
-/** Of the segments of single files: short enough for one request each, also at high rates. */
+/** Length of the segments of single files: each is small enough for one request, also at high rates. */
 export const SEGMENT_SECONDS = 4
 /** Chunks begin where GOPs of all files begin: if that is rarer, their number could not be chosen. */
 const LONGEST_SECONDS = 30
@@ -93,7 +93,7 @@ function commonSegment(videos: readonly VideoPlan[], seconds: number): Rational 
   return multiply(common, { num: Math.max(1, Math.round(seconds / toNumber(common))), den: 1 })
 }
 
-/** Of fractions in lowest terms. */
+/** The least common multiple of two fractions in lowest terms. */
 function commonMultiple(a: Rational, b: Rational): Rational {
   const quotient = ratio(a.num, b.num)
   return ratio(a.num * quotient.den, a.den / ratio(a.den, b.den).num)

@@ -3,7 +3,7 @@
 import type { PackagingPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
-/** Of the 8 Mi of `WrittenObject`: the rest is for what is not a list of segments. */
+/** Characters for lists of segments. The rest of the 8 Mi of `WrittenObject` is for everything else. */
 const MAX_CHARACTERS = 7 * 1024 * 1024
 /** One segment without the name of its rendition: `<S>`, `<SegmentURL>`, the directory of the part, indentation. */
 const SEGMENT_CHARACTERS = 130
@@ -14,8 +14,8 @@ export function spliceSegments({ renditions }: Pick<PackagingPlan, 'renditions'>
 }
 
 /**
- * The segments of several directories are listed one by one in DASH, where those of one directory need a few lines. HLS has
- * a playlist for each rendition.
+ * The segments of several directories are listed one by one in DASH, where the segments of one directory need a few lines.
+ * HLS has a playlist for each rendition.
  */
 export function fitsInManifest(packaging: PackagingPlan, seconds: number | null): boolean {
   const { dash, renditions, segmentDuration } = packaging

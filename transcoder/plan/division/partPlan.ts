@@ -16,7 +16,7 @@ export function partsOf({ chunks }: DivisionPlan): PartPlan[] {
 }
 
 /**
- * What a part does not make is left out; renditions keep their positions, and times and frames are those of the whole
+ * What a part does not make is left out; renditions keep their positions, and times and frames count in the whole
  * job, so that captions and splice points need no other clock.
  */
 export function planOfPart(plan: Plan, part: PartPlan): Plan {

@@ -31,7 +31,10 @@ export type Division = { division: DivisionPlan } | { left_out: string | null }
 
 /** One part makes everything but the video. */
 const OTHER_PARTS = 1
-/** Of a chunk near the end of a job (chunkShares.ts). Starting one takes a second or two, and its buffer begins 40 % full. */
+/**
+ * The shortest chunk near the end of a job (chunkShares.ts). Starting one takes a second or two, and its buffer begins 40 %
+ * full.
+ */
 const LEAST_LAST_SECONDS = 15
 /** Segments of a sum of shares. */
 const ROUNDING = 1e-6
@@ -88,8 +91,8 @@ function divideInto(
 }
 
 /**
- * Of the video, which audio may outlast: a chunk behind its end would have no frames. null = the video states none; that
- * of the file may be that of the audio.
+ * Duration of the video. Audio may be longer: a chunk after the end of the video would have no frames. null = the video
+ * states no duration; the duration of the file may be the duration of the audio.
  */
 function videoSeconds(spec: JobSpec, media: MediaInfo): number | null {
   if (media.video?.durationSeconds == null) return null

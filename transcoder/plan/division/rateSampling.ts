@@ -15,26 +15,27 @@ export interface RatePlace {
   from: number
   counted: number
   to: number
-  /** The first behind what is encoded; the video may end before. */
+  /** The first share that is not encoded any more; the video may end before. */
   end: number
 }
 
 /** The common GOP of what is sampled. */
 export interface SampledGop {
   seconds: number
-  /** Into so many shares of whole frames it can be divided: a place begins and ends between two. */
+  /** How many shares of whole frames the GOP can be divided into: a place begins and ends between two shares. */
   shares: number
-  /** Of the encoder. */
+  /** Seconds that the encoder needs before what counts. */
   runInSeconds: number
 }
 
 /** Seconds that count at one place, at least one GOP. */
 const PLACE_SECONDS = 2
 /**
- * Seconds encoded before what counts, and behind it. Frames at the beginning of an encode are too small, because its rate
- * control has seen nothing yet, and so are those at its end, because nothing refers to them. Measured, bits against those of
- * the same GOPs in an encode of all at the same factor. x264, 120 places of a film, 2 s before and nothing behind: -5 %
- * (veryfast) to -12 % (slow); 1 s on both sides: +0.4 to -1.1 %. x265, 12 places: -1.0 % with 1 s before, +0.0 % with 2 s.
+ * Seconds encoded before what counts, and after it. Frames at the beginning of an encode are too small, because its rate
+ * control has seen nothing yet, and so are frames at its end, because nothing refers to them. Measured: bits of the GOPs
+ * against the same GOPs in an encode of all at the same factor. x264, 120 places of a film, 2 s before and nothing after:
+ * -5 % (veryfast) to -12 % (slow); 1 s on both sides: +0.4 to -1.1 %. x265, 12 places: -1.0 % with 1 s before, +0.0 % with
+ * 2 s.
  */
 export const RUN_IN_SECONDS: Readonly<Record<VideoCodec, number>> = { h264: 1, hevc: 2, mpeg2: 1 }
 const RUN_OUT_SECONDS = 1
@@ -63,7 +64,7 @@ function margins({ seconds, shares, runInSeconds }: SampledGop): { perGop: numbe
   return { perGop, before: sharesOf(runInSeconds), behind: sharesOf(RUN_OUT_SECONDS) }
 }
 
-/** Of all places of a video, how many are sampled at the most. */
+/** How many of all places of a video are sampled at the most. */
 export function mostPlaces(places: number): number {
   return Math.round(Math.min(MAX_PLACES.most, Math.max(MAX_PLACES.least, places * SHARE)))
 }
@@ -127,7 +128,7 @@ export function meanBits(
   const bits = usesLine ? y + slope * (mean(sourceBytes) - mean(xs)) : y
   const left = Math.max(0, squares(ys) - slope * slope * (usesLine ? squares(xs) : 0))
   const variance = left / (n - (usesLine ? 2 : 1))
-  // What was sampled is known: nothing is uncertain if all of it was.
+  // Only places that were not sampled are uncertain: the error is 0 if all of them were.
   const unknown = Math.max(0, 1 - n / places)
   // A line through unlike samples may lead anywhere.
   if (bits < y / 2 || bits > y * 2) return meanBits(samples, places, null)

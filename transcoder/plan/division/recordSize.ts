@@ -7,9 +7,9 @@ import { spliceSegments } from './manifestSize.ts'
 
 /** The rest of the message: WebVTT, thumbnails, a thousand stills, and what is not a list of segments. */
 const MAX_CHARACTERS = (MAX_PART_RECORD_BYTES * 3) / 4
-/** Compressed, of a segment with one key frame: most of it is the hash, which cannot be compressed. */
+/** A segment with one key frame, compressed. Most of it is the hash, which cannot be compressed. */
 const SEGMENT_CHARACTERS = 100
-/** Of every further key frame. */
+/** Every further key frame of a segment, compressed. */
 const KEY_CHARACTERS = 25
 
 /** `seconds`: of the longest output, null = not known; `chunkSeconds`: of the longest chunk. */
@@ -21,7 +21,7 @@ export function fitsInRecords(packaging: PackagingPlan, seconds: number | null, 
   return ofRest <= MAX_CHARACTERS && segmentsIn(packaging, chunkSeconds) * video <= MAX_CHARACTERS
 }
 
-/** Of one segment. */
+/** Characters of one segment. */
 function charactersOf({ video, segmentFrames }: RenditionPlan): number {
   const keys = video === null ? 1 : Math.ceil(segmentFrames / Math.max(1, video.gopFrames))
   return SEGMENT_CHARACTERS + (keys - 1) * KEY_CHARACTERS

@@ -1,4 +1,4 @@
-// In charge of: which transport streams have places for chunks, which are found by their time stamps.
+// In charge of: which transport streams can be divided into chunks: the places of chunks are found by time stamps.
 // Not in charge of: finding them (analysis/transportSeek.ts), sources with an index (streams/cut.ts).
 import { isSoughtCodec } from '../../formats/mpegts/accessPoint.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'

@@ -25,7 +25,7 @@ export function sourceReport(
     formats: media.formats,
     duration_seconds: seconds,
     size_bytes: size,
-    // Of a joined source, only parts may be used.
+    // No bitrate for a joined source: the job may use only parts of the files.
     bitrate_kbps:
       size !== null && seconds !== null && seconds > 0 && !media.formats.includes('joined')
         ? Math.round(size / 125 / seconds)

@@ -66,7 +66,7 @@ export function planCanvas(pieces: readonly PieceVideo[], piece: number): Canvas
   return keepsFields ? { ...progressive, scan: fields.order } : progressive
 }
 
-/** Shape of a sample: that of the piece whose format the canvas has. */
+/** Sample aspect ratio of the piece whose format the canvas has. */
 function sampleAspect({ width, height, display }: UprightSize): Rational {
   return divide(display, ratio(width, height))
 }

@@ -1,5 +1,5 @@
-// In charge of: the audio streams of a joined source: one for each stream and each mix that the job asks for, and what
-// each piece contributes to it.
+// In charge of: the audio streams of a joined source: one for each pair of stream and mix that the job asks for. What each
+// piece contributes to each of them.
 // Not in charge of: the mix of one stream (audio/downmix.ts), fades and lengths (pipeline/join/rawJoin.ts).
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -18,7 +18,7 @@ interface JoinedAudio {
   spec: JobSpec
   tracks: JoinPlan['audio']
   streams: AudioStream[]
-  /** Of each piece, in the order of `tracks`. */
+  /** The audio of each piece, in the order of `tracks`. */
   pieces: PiecePlan['audio'][]
 }
 

@@ -146,7 +146,7 @@ function lengthOf({ spec }: PlanContext, media: MediaInfo): number | null {
   return outputDuration(media, used, outputStartSeconds(spec, media))
 }
 
-/** As many as the filters make (argv/cutArgs.ts). The length of a file may be that of another stream. */
+/** The number of frames that the filters make (argv/cutArgs.ts). The length of a file may be the length of its audio. */
 function framesOf(cut: PiecePlan['cut'], { video }: MediaInfo, seconds: number, { rate }: CanvasPlan): number | null {
   const frames = cut?.frames ?? null
   if (frames === null || frames.end === null)

@@ -34,7 +34,7 @@ export function pictureLines(
   if (width !== WIDTH || raster === undefined || !isTelevision(frame, formats)) return {}
   const rate = frameRate === null ? null : toNumber(frameRate)
   if (rate !== null && !raster.rates.some((each) => Math.abs(rate / each - 1) < EXACT)) return {}
-  // Most programs state the display aspect of the picture, which ffprobe takes for that of the whole frame.
+  // Most programs state the display aspect of the picture, which ffprobe takes for the aspect of the whole frame.
   const isOfFrame = DISPLAYS.some((display) => distance(multiply(sar, ratio(width, height)), display) < EXACT)
   return {
     height: height - LINES,

@@ -11,7 +11,7 @@ export interface DivisionPlan {
    * do not count). Ascending, the first is 0. A chunk ends where the next one begins, the last one with the source.
    */
   chunks: number[]
-  /** Of single files in chunks shorter than a client may ask for; missing = the usual length (encodedSegments.ts). */
+  /** Segments of single files, in chunks shorter than a client may ask for. Missing = the usual length (encodedSegments.ts). */
   segmentSeconds?: number | undefined
   /** The version of the source that the job was planned for: every part reads the same one. */
   source?: SourceVersion | undefined
@@ -55,8 +55,8 @@ export type PartPlan =
       to: number | null
       seek?: ChunkSeek | null
       /**
-       * Decoding begins so long before the chunk's first frame, with a key frame that is found when the chunk is made.
-       * Missing = the index was not asked, or shows none: with one that is some seconds earlier.
+       * Decoding begins this long before the chunk's first frame, with a key frame that is found when the chunk is made.
+       * Missing = the index was not asked, or shows no such key frame: decoding begins some seconds earlier.
        */
       runInSeconds?: number
     }

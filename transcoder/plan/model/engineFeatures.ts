@@ -38,7 +38,7 @@ export interface EngineFeatures {
   gif: boolean
 }
 
-/** Every feature that changes outputs. The clock is that of ffmpeg 5: it changes the arguments, not the outputs. */
+/** Every feature that changes outputs. `clockFromUsedStreams` is as in ffmpeg 5: it changes the arguments, not the outputs. */
 export const ALL_FEATURES: EngineFeatures = {
   zscale: true,
   hevcCaptions: true,

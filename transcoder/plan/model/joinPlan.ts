@@ -1,6 +1,6 @@
 // In charge of: the plan of a source that is joined from several pieces: their common format, and how each piece is
 // brought to it.
-// Not in charge of: choosing it (plan/join/planJoin.ts), the outputs, which are planned as those of one source
+// Not in charge of: choosing it (plan/join/planJoin.ts), the outputs, which are planned like the outputs of one source
 // (planJob.ts).
 import type { Rational } from '../../formats/rational.ts'
 import type { ChannelMix } from './channelMix.ts'
@@ -46,7 +46,7 @@ export interface PiecePlan extends SourceReadingPlan {
   startSeconds: number
   /** null = the pieces have no video. */
   video: PieceVideoPlan | null
-  /** Of each joined audio stream in this piece; null = silence. */
+  /** What this piece contributes to each joined audio stream; null = silence. */
   audio: ({ stream: number; mix: ChannelMix } | null)[]
   /** Frames of the canvas; null where the piece does not state how long it is, and without video. */
   frames: number | null

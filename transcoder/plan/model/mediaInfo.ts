@@ -160,7 +160,7 @@ export interface OtherStream {
   language: string | null
   /** For subtitles only; missing = none. */
   dispositions?: StreamDisposition[]
-  /** Of audio that cannot be used: what `source_stream` counts. */
+  /** Audio that cannot be used: its number, as `source_stream` counts. */
   audioNumber?: number
   /** Missing = not stated. */
   startSeconds?: number
@@ -188,7 +188,7 @@ export interface SourceCut {
   startSeconds: number
   /** null = the end of the source. */
   endSeconds: number | null
-  /** The job asked for an end after that of the source. */
+  /** The job asked for an end after the end of the source. */
   endsAfterSource: boolean
   /** The source without the cut. */
   whole: MediaInfo
@@ -198,7 +198,7 @@ export interface SourceCut {
 
 /** A jump of the source's clock, which ffmpeg removes. */
 export interface ClockJump {
-  /** Of media before it. */
+  /** Seconds of media before the jump. */
   atSeconds: number
   bySeconds: number
 }
@@ -228,7 +228,7 @@ export interface MediaInfo {
     /** Time on that clock at which the whole file begins. Other programs may have started hours earlier. */
     fileStartSeconds: number | null
   } | null
-  /** How ffmpeg is told which streams are used: by the container's number, or by that of ffprobe. Missing = by position. */
+  /** How ffmpeg is told which streams are used: by the container's number, or by ffprobe's number. Missing = by position. */
   selectedBy?: 'id' | 'index'
   /** It was probed farther than usual; missing = no. */
   isProbedDeep?: boolean

@@ -63,7 +63,7 @@ export interface CopiedAudio {
   frameSeconds: number
   /** RFC 6381, where the header of a segment may say less than ffprobe found in the frames; missing = the header's. */
   codecString?: string | undefined
-  /** Derived (plan/division/copyPlan.ts): a part of this job has encoded it. Missing = it is that of the source. */
+  /** Derived (plan/division/copyPlan.ts): a part of this job has encoded it. Missing = it comes from the source. */
   isOwn?: boolean | undefined
 }
 
@@ -115,9 +115,9 @@ export interface AudioFilePlan {
   contentType: string
   /** States its length to the sample, where MP4 would round it to milliseconds. Missing = no. */
   isExact?: boolean | undefined
-  /** Of the derived plan of a part: a track that is copied into the outputs later, in MP4 whatever its codec is. */
+  /** Only in the derived plan of a part: a track that is copied into the outputs later, in MP4 whatever its codec is. */
   isIntermediate?: boolean | undefined
-  /** Of such a track: see StoredTrack. */
+  /** Only for an intermediate track: see StoredTrack. */
   isTrimmed?: boolean | undefined
   audio: AudioPlan
   /** Required duration in seconds; null where the source does not state how long this stream is. */
@@ -313,7 +313,7 @@ export interface WaveformPlan {
   channels: number
   samplesPerPixel: number
   bits: 8 | 16
-  /** Of the image. */
+  /** Width of the image in pixels. */
   width: number
   height: number
   backgroundColor: string
@@ -365,9 +365,9 @@ export interface Plan extends SourceReadingPlan {
   join?: JoinPlan | undefined
   /** null or missing = one task makes the whole job. */
   division?: DivisionPlan | null | undefined
-  /** Of the derived plan of one part; missing = the whole job. */
+  /** Set in the derived plan of one part; missing = the whole job. */
   part?: PartPlan | undefined
-  /** Of the derived plan that copies what parts encoded; missing = the source is read. */
+  /** Set in the derived plan that copies what parts encoded; missing = the source is read. */
   stored?: StoredStreams | undefined
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null

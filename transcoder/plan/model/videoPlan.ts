@@ -152,6 +152,6 @@ export interface CopiedVideo {
   leadingFrames: number
   /** The longest time from one frame to the next. */
   frameSeconds: number
-  /** Derived (plan/division/copyPlan.ts): parts of this job have encoded it. Missing = it is that of the source. */
+  /** Derived (plan/division/copyPlan.ts): parts of this job have encoded it. Missing = it comes from the source. */
   isOwn?: boolean | undefined
 }

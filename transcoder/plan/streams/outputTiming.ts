@@ -115,7 +115,7 @@ export function outputDuration(
 
 /**
  * Required duration in seconds of an output with the video and these audio streams; null where it is unknown. Matroska
- * states the duration of the file, and that of a stream only in a tag that many writers leave out. The file's duration
+ * states the duration of the file. The duration of a stream is only in a tag that many writers leave out. The file's duration
  * may come from an unused stream.
  */
 export function requiredDuration(

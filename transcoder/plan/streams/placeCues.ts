@@ -1,4 +1,4 @@
-// In charge of: moving captions from the timeline of the source to that of the outputs.
+// In charge of: moving captions from the timeline of the source to the timeline of the outputs.
 // Not in charge of: reading them (formats/captions).
 import type { CaptionCue } from '../../formats/captions/captionCue.ts'
 import type { CutPlan } from '../model/sourceReadingPlan.ts'

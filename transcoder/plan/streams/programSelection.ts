@@ -68,7 +68,7 @@ function specifier({ by }: NonNullable<Plan['pids']>, chosen: number): string {
   return by === 'index' ? `0:${chosen}` : `0:i:${chosen}`
 }
 
-/** Of a joined source, every stream is an input of its own. */
+/** The specifier of the video. Every stream of a joined source is an input of its own. */
 export function videoPad({ join, pids }: Pick<Plan, 'join' | 'pids'>): string {
   return join === undefined ? videoSpecifier(pids) : '0:V:0'
 }

@@ -19,6 +19,6 @@ export function withoutUnusedVideo(spec: JobSpec, media: MediaInfo): MediaInfo {
 /** The same for the files of a job that are not made of frames. */
 export function withoutVideo(spec: JobSpec, media: MediaInfo): MediaInfo {
   if (media.video === null) return media
-  // The same start as that of a job with video: a cut has the same audio in both.
+  // The same start as in a job with video: a cut has the same audio in both jobs.
   return { ...media, video: null, unusedVideo: media.video, outputStart: outputStartSeconds(spec, media) }
 }

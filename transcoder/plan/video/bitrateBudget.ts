@@ -17,7 +17,7 @@ import { toNumber } from '../../formats/rational.ts'
 const HEADER_BYTES_PER_FRAME = 44
 const HEADER_BYTES_PER_PACKET = 32
 const HEADER_BYTES_FIXED = 4096
-/** Two samples and the gaps behind them (stts, stsz, stsc, co64): overlapping captions are written twice. */
+/** Two samples and the gaps after them (stts, stsz, stsc, co64): overlapping captions are written twice. */
 const HEADER_BYTES_PER_CAPTION = 128
 /** A probe may report a slightly shorter duration. */
 const HEADER_MARGIN = 1.05

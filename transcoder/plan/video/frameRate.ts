@@ -147,7 +147,7 @@ export function segmentGridRate(spec: JobSpec, source: Rational): Rational {
 
 /**
  * Frames per GOP and B-frames between anchors: max(1, round(gop_length × fps)) and ip_distance − 1, within the
- * encoder's limits. `grid` is the rate in which GOPs are counted: that of the output, or a lower one that all
+ * encoder's limits. `grid` is the rate in which GOPs are counted: the rate of the output, or a lower rate that all
  * renditions share.
  */
 export function gopOf(context: PlanContext, rate: Rational, grid: Rational): { gopFrames: number; bFrames: number } {

@@ -100,7 +100,8 @@ function shrinkProfile(
 }
 
 /**
- * The bitrate of the profile for fewer pixels, and at most twice that of the source: a copy cannot be better than it.
+ * The bitrate of the profile for fewer pixels, and at most twice the source's bitrate: outputs cannot be better than the
+ * source.
  */
 function shrunkKbps({ spec, media }: PlanContext, profile: VideoProfile, asked: Size, made: Size): number {
   const { sizeBytes, durationSeconds } = media.cut?.whole ?? media

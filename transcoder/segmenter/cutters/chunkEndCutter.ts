@@ -1,5 +1,5 @@
-// In charge of: the end of a chunk of a constant bitrate: the frames that were encoded behind it are dropped, and filler
-// brings it to the bytes after which the next chunk's buffer is as full as that says.
+// In charge of: the end of a chunk of a constant bitrate: the frames that were encoded after it are dropped. Filler
+// brings it to the number of bytes with which the buffer is as full as the next chunk expects it.
 // Not in charge of: how many bytes these are (plan/division/chunkBuffer.ts), segments (cmafVideoCutter.ts).
 import type { ChunkEnd } from '../../plan/division/chunkBuffer.ts'
 import { concatBytes } from '../../formats/concatBytes.ts'

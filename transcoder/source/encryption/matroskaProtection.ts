@@ -11,7 +11,7 @@ const CONTENT_ENCODINGS = 0x6d80
 const CONTENT_ENCODING = 0x6240
 const CONTENT_ENCRYPTION = 0x5035
 const MAX_ELEMENTS = 1000
-/** Codec private data takes a few kilobytes, that of a subtitle format with fonts some more. */
+/** Codec private data takes a few kilobytes, and some more for a subtitle format with fonts. */
 const MAX_TRACKS = 4 * 1024 * 1024
 
 interface Element {

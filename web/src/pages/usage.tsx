@@ -1,4 +1,4 @@
-// In charge of: what the account used in a month, its costs and its spend cap; with an admin key that of all accounts.
+// In charge of: what the account used in a month, its costs and its spend cap; with an admin key the usage of all accounts.
 // Not in charge of: setting a cap (accounts.tsx).
 import { useEffect, useState } from 'preact/hooks'
 import type { AccountUsage, Usage, UsageLine, UsageOfAccounts } from '#contract/api/usage.ts'

@@ -82,7 +82,7 @@ export function describeProgress(status: PublicStatus): string {
   return `${PHASE_LABELS[status.phase]}${left === null ? '.' : `, about ${formatDuration(left)} left.`}`
 }
 
-/** Of a divided job; null = it is not divided. */
+/** Parts of a divided job; null = the job is not divided. */
 export function describeParts({ chunks }: PublicStatus): string | null {
   if (chunks == null) return null
   return `${chunks.completed} of ${chunks.total} done${chunks.running === 0 ? '' : `, ${chunks.running} running`}`

@@ -255,7 +255,7 @@ function valueOf(lines: readonly string[], tag: string): string | undefined {
 
 /**
  * RFC 8216, 4.2. Quotes are removed: no attribute that is read here has two meanings with and without them. A name begins
- * behind a comma only, so that every character is read once.
+ * after a comma only, so that every character is read once.
  */
 function readAttributes(text: string): Map<string, string> {
   const found = new Map<string, string>()

@@ -1,5 +1,5 @@
 // In charge of: what is a fault of a decoder's buffer where chunks meet.
-// Not in charge of: the model (formats/video/decoderBuffer.test.ts), encoders (pipeline/dividedBuffer.test.ts).
+// Not in charge of: the model (formats/video/decoderBuffer.test.ts), encoders (pipeline/dividedBuffer.long.test.ts).
 import { describe, expect, test } from 'vitest'
 import { bufferFault } from '../../../../transcoder/division/joinedBuffer.ts'
 import { demandOfFrame, joinDemands, type BufferDemand } from '../../../../transcoder/formats/video/decoderBuffer.ts'

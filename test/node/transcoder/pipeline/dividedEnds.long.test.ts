@@ -1,5 +1,5 @@
 // In charge of: divided jobs whose source states another end of its video than its frames have: they end as one task does.
-// Not in charge of: frames at joins (plan/division/chunkSources.long.test.ts).
+// Not in charge of: frames at joins (encoding/video/chunkSources.long.test.ts).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -43,7 +43,7 @@ export function joinedSource(sources: readonly Source[]): Source {
   return { key: JOINED, name, size: null, input: isStored ? name : null, transfer: null }
 }
 
-/** One more address behind the others. The only one becomes the first, with the cut of the job. */
+/** Adds an address after the others. If there was only one, it becomes the first, with the cut of the job. */
 export function withAnotherAddress(body: FormBody): FormBody {
   const { input, start_seconds, end_seconds, ...rest } = body
   const first = [input, start_seconds, end_seconds]

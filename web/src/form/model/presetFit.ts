@@ -32,7 +32,7 @@ export function displaySize({
 const profilesOf = (job: JobFields): JobFields[] =>
   Array.isArray(job['videoProfiles']) ? (job['videoProfiles'] as JobFields[]) : []
 
-/** The shorter side of a rendition, which "720p" names in either orientation; 0 = that of the source. */
+/** The shorter side of a rendition, which "720p" names in either orientation; 0 = the size of the source. */
 function rungOf({ width, height }: JobFields): number {
   const sides = [Number(width), Number(height)].filter((side) => side > 0)
   return sides.length === 0 ? 0 : Math.min(...sides)

@@ -1,5 +1,5 @@
 // In charge of: what a request with burn_in_captions needs, what excludes it, and what the transcoder gets.
-// Not in charge of: the source (transcoder/plan/streams/burnIn.test.ts).
+// Not in charge of: the source (transcoder/pipeline/burnIn.test.ts).
 import { expect, test } from 'vitest'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { expectAccepted, expectRefused, fieldsAndCodes, request } from '../../requestFixture.ts'
