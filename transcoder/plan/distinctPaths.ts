@@ -1,6 +1,7 @@
-// In charge of: the rule that no two files of a plan have the same path.
+// In charge of: the rule that no two files of a plan have the same path, or names that differ only in case or Unicode form.
 // Not in charge of: paths that can be compared before the source is known (contract/job/rules).
 import { TaskError } from '#contract/taskError.ts'
+import { fileKey } from '#contract/job/paths/outputNames.ts'
 import type { AudioFilePlan, ExtractsPlan, OutputPlan } from './model/plan.ts'
 
 /** Throws output_path_conflict. */
@@ -20,12 +21,12 @@ export function requireDistinctPaths(
     ...[extracts?.waveform ?? []].flat().map(({ path }) => ({ path, name: 'waveform', field: '' })),
   ]
   for (const { path, name, field } of all) {
-    const first = owners.get(path)
+    const first = owners.get(fileKey(path))
     if (first !== undefined)
       throw new TaskError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
         field: `${name}${field}`,
         details: { path },
       })
-    owners.set(path, name)
+    owners.set(fileKey(path), name)
   }
 }

@@ -187,6 +187,9 @@ export const taskApi = new Hono<TaskEnv>()
   .put('/task/:id/uploads/:upload/:n{[1-9][0-9]{0,4}}', async (c) => {
     const length = requireContentLength(c)
     await requireCurrentAttempt(c)
+    const number = Number(c.req.param('n'))
+    // S3, 10,000 parts; other stores have no more.
+    if (number > MAX_PARTS) throw new RequestError('invalid_request', `An upload has at most ${MAX_PARTS} parts.`)
     const [path, upload] = decodeUploadHandle(c.req.param('upload'))
     const { sink, allowed } = await attemptDestination(c)
     requireAllowedOutput(allowed, 'parts', path)

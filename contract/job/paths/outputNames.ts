@@ -6,6 +6,14 @@ import { containers, fileContainers } from '../../containers.ts'
 import { MAIN_TASK } from '../../taskId.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
 
+/** `film\u202e4pm.exe` is shown as `filmexe.mp4`. */
+const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+/** Names of devices, with or without an extension; Windows removes dots and spaces from the end. `.` is an element of its own. */
+const RESERVED_BY_WINDOWS = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$|^(?!\.$).*[. ]$/i
+
+/** Paths with one `fileKey` are one file where names are compared without case (Windows, macOS) or in one Unicode form. */
+export const fileKey = (path: string): string => path.normalize('NFC').toLowerCase()
+
 /**
  * Decision "output": @returns what is wrong with a relative path, as a sentence without its subject; null = valid. The
  * length is checked in pathLengths.ts.
@@ -14,12 +22,15 @@ export function outputPathProblem(path: string): string | null {
   if (path === '') return 'is empty'
   if (schemeOf(path) !== null || /^[a-z][a-z0-9+.-]*:\//i.test(path)) return 'must not begin with a scheme'
   if (!isCleanText(path)) return 'must not contain control characters'
+  if (BIDI_CONTROLS.test(path)) return 'must not contain characters that change the direction of text'
   if (path.includes('\\')) return 'must not contain a backslash'
   if (path.startsWith('/')) return 'must not begin with a slash; it is relative to the destination of the job'
   const elements = path.split('/')
   if (elements.includes('..')) return 'must not contain .. as an element'
   if (elements.includes('')) return 'must not contain an empty element, nor end with a slash'
   if (normalisePath(path) === '') return 'has no file name'
+  if (elements.some((element) => RESERVED_BY_WINDOWS.test(element)))
+    return 'has a name that Windows cannot store (CON, PRN, AUX, NUL, COM1, LPT1, …, or one that ends with a dot or a space)'
   return null
 }
 

@@ -6,7 +6,7 @@ import { containerRules, isSegmented, type FileContainer } from '../../container
 import { hasBucketPrefix, outputLocations, type OutputLocation, type OutputLocations } from '../paths/outputLocation.ts'
 import { AUDIO_CODECS, audioFileOf } from '../../codecs.ts'
 import { COPY } from './copy.ts'
-import { outputPathProblem, joinPath, normalisePath } from '../paths/outputNames.ts'
+import { fileKey, outputPathProblem, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
 import { draftInputs } from './inputs.ts'
@@ -31,7 +31,7 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
   if (fine) checkOutputRoot(draft, provider, own, findings)
   checkBucketPrefixes('bucket_output_path', directory, directory.key, locations, findings)
   if (audioDirectory) checkBucketPrefixes('audio_output_path', audioDirectory, audioDirectory.key, locations, findings)
-  const seen = new Map<string, string>()
+  const seen = new Map<string, { field: string; key: string }>()
   for (const [index, profile] of draft.videoProfiles.entries()) {
     const output = profile.output ?? ''
     const field = `videoProfiles[${index}].output`
@@ -48,15 +48,13 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
       const message = `${field} has a name that is reserved for ${audio} in audio_output_path; use another`
       findings.problem('output_path_conflict', field, message)
     }
-    const earlier = seen.get(key)
+    const earlier = seen.get(fileKey(key))
     if (earlier !== undefined) {
-      findings.problem(
-        'output_path_conflict',
-        field,
-        `${field} has the same path as ${earlier}; each output needs its own`,
-      )
+      const same = earlier.key === key ? 'the same path as' : 'a path that differs only in case or Unicode form from'
+      const message = `${field} has ${same} ${earlier.field}; each output needs its own`
+      findings.problem('output_path_conflict', field, message)
     }
-    seen.set(key, earlier ?? field)
+    seen.set(fileKey(key), earlier ?? { field, key })
     const place = root ?? own
     const below = root === null ? key : normalisePath(location.path)
     const address = place === null ? key : `${place}/${below}`

@@ -257,6 +257,9 @@ test('an output below the directory of another attempt, or outside all of them, 
     )
   const { upload } = await chunk.storeObject(segmentOf(chunk), BYTES)
   await expectRefused(job, 'upload', forbidden, () => last.taskApi('PUT', `/uploads/${upload}/2`, BYTES))
+  await expectRefused(job, 'part 10001', [400, 'invalid_request', /10000 parts/], () =>
+    chunk.taskApi('PUT', `/uploads/${upload}/10001`, BYTES),
+  )
   for (const handle of ['x', 'W10', '%2e%2e'])
     await expectRefused(job, handle, [404, 'not_found', /./], () => last.taskApi('PUT', `/uploads/${handle}/1`, BYTES))
 })

@@ -20,9 +20,12 @@ describe('the path of an output', () => {
 })
 
 describe('a path', () => {
-  it.each(['a.mp4', 'a/b/c.ts', 'ünï/😀.mp4', '12:30.mp4', 'a b', '...'])('%s is accepted', (path) => {
-    expect(outputPathProblem(path)).toBeNull()
-  })
+  it.each(['a.mp4', 'a/b/c.ts', 'ünï/😀.mp4', '12:30.mp4', 'a b', 'console.mp4', './nulls.mp4'])(
+    '%s is accepted',
+    (path) => {
+      expect(outputPathProblem(path)).toBeNull()
+    },
+  )
 
   it.each([
     ['', 'empty'],
@@ -39,6 +42,11 @@ describe('a path', () => {
     ['s3://b/k', 'scheme'],
     ['https:/b', 'scheme'],
     ['.', 'no file'],
+    ['film\u202e4pm.mp4', 'direction'],
+    ['a/NUL.mp4', 'Windows'],
+    ['com1', 'Windows'],
+    ['a./b.mp4', 'Windows'],
+    ['b.mp4 ', 'Windows'],
   ])('%j is refused', (path, part) => {
     expect(outputPathProblem(path)).toContain(part)
   })
@@ -50,6 +58,19 @@ describe('a path', () => {
       'invalid_output_path audio_output_path',
       'invalid_output_path videoProfiles[0].output',
     ])
+  })
+
+  it.each([
+    ['A.mp4', 'a.mp4'],
+    ['\u00e9.mp4', 'e\u0301.mp4'],
+  ])('%s and %s would be one file where they are unpacked', (first, second) => {
+    const body = request({
+      videoProfiles: [
+        { ...size, output: first },
+        { ...size, output: second },
+      ],
+    })
+    expect(fieldsAndCodes(expectRefused(body))).toEqual(['output_path_conflict videoProfiles[1].output'])
   })
 
   it('with a scheme that is not the provider’s is refused, never sent to another store', () => {
