@@ -29,10 +29,15 @@ export interface HlsDownloadOptions {
   signal: AbortSignal
   /** Milliseconds without a new segment after which a live event without an end is given up. */
   eventIdleMs?: number
+  /** Milliseconds after which a live event is given up though it grows: the attempt holds a place that others wait for. */
+  eventWaitMs?: number
   minimumRate?: MinimumRateOptions
 }
 
 const EVENT_IDLE_MS = 120_000
+const EVENT_WAIT_MS = 15 * 60_000
+/** Between two looks at a playlist. */
+const MIN_LOOK_MS = 2000
 /**
  * Share of the free disk: playlists do not state the size of resources. If they have to be joined, they need twice the
  * space for a while.
@@ -50,7 +55,8 @@ export async function waitForEndedPlaylist(
   taskClient: Pick<TaskClient, 'fetchHls'>,
   options: HlsDownloadOptions,
 ): Promise<HlsDescription> {
-  const { signal, eventIdleMs = EVENT_IDLE_MS } = options
+  const { signal, eventIdleMs = EVENT_IDLE_MS, eventWaitMs = EVENT_WAIT_MS } = options
+  const began = performance.now()
   let count = -1
   let since = 0
   for (;;) {
@@ -63,8 +69,12 @@ export async function waitForEndedPlaylist(
       const why = `The source is an event that has not ended, and nothing was added to it for ${eventIdleMs / 1000} s.`
       throw new TaskError('source_incomplete', why, { details: { segments } })
     }
+    if (now - began > eventWaitMs) {
+      const why = `The source is an event that had not ended after ${eventWaitMs / 60_000} minutes of waiting. Send the job again when its playlist has EXT-X-ENDLIST.`
+      throw new TaskError('source_incomplete', why, { details: { segments } })
+    }
     // RFC 8216, 6.3.4: wait half of the target duration if the playlist has not changed.
-    await sleep(Math.min(eventIdleMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
+    await sleep(Math.min(eventIdleMs, eventWaitMs, 10_000, Math.max(MIN_LOOK_MS, found.target_seconds * 500)), signal)
   }
 }
 

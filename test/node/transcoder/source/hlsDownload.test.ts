@@ -149,6 +149,17 @@ describe('an event that still runs', () => {
     const hls = async () => described([segment()], false)
     await expect(waitForEndedPlaylist({ fetchHls: hls }, options)).rejects.toMatchObject({ code: 'source_incomplete' })
   })
+
+  test('is given up after a while, though segments are added', async () => {
+    let asked = 0
+    const hls = async () =>
+      described(
+        Array.from({ length: ++asked }, () => segment()),
+        false,
+      )
+    const waiting = waitForEndedPlaylist({ fetchHls: hls }, { ...options, eventWaitMs: 100 })
+    await expect(waiting).rejects.toThrow('Send the job again when its playlist has EXT-X-ENDLIST')
+  })
 })
 
 test('the kind of a segment is detected from its bytes', () => {
