@@ -68,7 +68,7 @@ async function measure(mode: Mode, { runs, busy, quick, note }: BenchOptions): P
   const dir = await mkdtemp(join(tmpdir(), 'splicepoint-bench-chunks-'))
   try {
     const input = files.serve(source)
-    // One core each: that of the transcoder's own process, of its ffmpeg, and of its share of the Worker.
+    // One core for each transcoder: for its own process, its ffmpeg, and its share of the Worker.
     await using one = await startPinned(1, files.host)
     await using two = await startPinned(2, files.host)
     const measured = new Map<SideName, Measured[]>(SIDES.map(({ name }) => [name, []]))

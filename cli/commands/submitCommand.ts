@@ -88,7 +88,7 @@ async function resolveSources(
   setInputs(body, addresses, read)
 }
 
-/** Those of the document are replaced. */
+/** Replaces the captions of the document. */
 function setCaptions(body: JobBody, captions: readonly CaptionArgument[], addresses: readonly string[]): void {
   body['captions'] = captions.map(({ language }, index) => ({ input: addresses[index], language }))
 }

@@ -21,7 +21,7 @@ export function formatBytes(count: number): string {
   return formatScaled(count, BYTE_UNITS)
 }
 
-/** In the largest unit, of which each is a thousand of the one before, that leaves no number below 1. */
+/** In the largest unit that leaves no number below 1. Each unit is a thousand of the unit before. */
 export function formatScaled(count: number, units: readonly string[]): string {
   let [value, unit] = [count, 0]
   while (value >= 999.5 && unit < units.length - 1) [value, unit] = [value / 1000, unit + 1]

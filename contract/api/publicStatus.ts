@@ -28,9 +28,9 @@ export interface StatusFacts {
   position: number | null
   /** States of the parts that make the outputs of a divided job, in the order of their positions; null = it has none. */
   parts: TaskState[] | null
-  /** It has parts, also in a list, which does not read their states. */
+  /** Whether the job has parts. Known in lists too, which do not read the states of the parts. */
   isDivided: boolean
-  /** The parts that it has survey the source. */
+  /** Whether the parts survey the source. */
   surveying: boolean
   /** Failed starts in a row, and when the next start is due, in milliseconds since 1970. */
   startsFailed: number

@@ -134,7 +134,7 @@ function warnUnknown(parent: string, name: string, fate: () => string, findings:
 
 /**
  * Decision "omitted output credentials": the input's, if an output path has the scheme of its provider; otherwise the
- * service's own store. Of several inputs, the first whose provider it is.
+ * service's own store. If there are several inputs, the first whose provider it is.
  */
 function defaultOutputCredentials(inputs: readonly ParsedCredentials[], draft: JobDraft): ParsedCredentials {
   const paths = [draft.bucket_output_path, draft.audio_output_path, ...draft.videoProfiles.map((each) => each.output)]

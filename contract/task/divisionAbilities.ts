@@ -6,7 +6,7 @@ import type { TaskDescription } from './protocol.ts'
 
 type Division = Pick<TaskLifecycle, 'kind' | 'parts'>
 
-/** It plans the job. Behind a survey, the plan is there. */
+/** Whether the attempt plans the job. After a survey, the plan exists. */
 export function isPlanning({ kind, parts }: Division): boolean {
   return kind !== 'part' && parts === 0
 }

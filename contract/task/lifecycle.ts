@@ -42,7 +42,7 @@ export interface TaskLifecycle {
   attempt: number
   /** Attempts that ended without a result. */
   lost: number
-  /** Those of them that made new progress. They do not count towards MAX_LOST_ATTEMPTS. */
+  /** Lost attempts that made new progress. They do not count towards MAX_LOST_ATTEMPTS. */
   excused: number
   /** The share of the work that the furthest lost attempt encoded, 0…1; null before the first was lost. */
   furthest: number | null
@@ -97,8 +97,8 @@ export type TaskEvent =
   /** `undivided`: the parts of the job have no more use, since this attempt made all of it. */
   | { type: 'finish'; attempt: number; undivided?: boolean }
   /**
-   * The job is divided: the parts do the rest, and the slot is free for them. `parts`: how many it has then, with those of
-   * its survey. `survey`: they survey the source, and the attempt after them divides the job again.
+   * The job is divided: the parts do the rest, and the slot is free for them. `parts`: how many parts the job has then,
+   * its survey included. `survey`: they survey the source, and the attempt after them divides the job again.
    */
   | { type: 'divide'; attempt: number; parts: number; survey?: boolean }
   /** A part has stored its result. */
@@ -124,7 +124,7 @@ export type SideEffect =
   | 'schedule'
   /** Stop the transcoder now, without waiting for its next heartbeat. */
   | 'stop_transcoder'
-  /** Abort uploads and delete the live progress. Of a main task: those of its parts too. */
+  /** Abort uploads and delete the live progress. Main task: the same for its parts. */
   | 'clean_up'
   /** Add the parts of the job to the queue. */
   | 'insert_parts'

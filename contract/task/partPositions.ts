@@ -1,7 +1,7 @@
 // In charge of: the positions of a divided job's parts that depend on each other.
 // Not in charge of: what the parts consist of (transcoder/plan/division/partPlan.ts).
 
-/** The first positions are those of a survey; these follow them. The end of the video. */
+/** The end of the video. Positions count from the first part after the survey. */
 export const LAST_CHUNK = 0
 /**
  * Audio and everything else that is no video. Its end depends on where the video ends, so it starts once the last chunk is

@@ -28,7 +28,7 @@ const color = z.object({
 })
 const scan = z.enum(['progressive', 'tff', 'bff'])
 
-/** How frames are fitted into those of an output. */
+/** How frames are fitted into the frames of an output. */
 const frames = {
   turn: z.literal([0, 90, 180, 270]),
   mirror: z.enum(['none', 'horizontal', 'vertical']),

@@ -32,7 +32,7 @@ export const MAX_PARTS = 10_000
 export const HEARTBEAT_MS = 1000
 
 /**
- * The source of an attempt: `GET` and `HEAD /task/:id/input`, with ranges. Of a job with `inputs` (`JobSpec.inputs`),
+ * The source of an attempt: `GET` and `HEAD /task/:id/input`, with ranges. If the job has `inputs` (`JobSpec.inputs`),
  * piece N is `/task/:id/input/N`, from 0; `/input` is the first one, and can be read before the task is known.
  */
 export function inputPath(piece: number): string {
@@ -92,8 +92,8 @@ export interface TaskDescription {
   /** This many parts have surveyed the source. This attempt reads their records, and divides the job again. */
   surveyed?: { parts: number }
   /**
-   * The job is divided, and all its parts are stored: this attempt puts them together. `parts`: how many, without those of
-   * the survey; `first`: how many those are; missing = none.
+   * The job is divided, and all its parts are stored: this attempt puts them together. `parts`: how many, without the
+   * survey. `first`: how many parts the survey had; missing = none.
    */
   assemble?: { parts: number; first?: number }
   /**
@@ -166,7 +166,7 @@ export const PART_HEARTBEAT_MS = 5000
  * attempt has ended. A later attempt puts them together (`TaskDescription.assemble`).
  */
 export const dividePostSchema = z.object({
-  /** How many parts the job has then: after a survey, with those of the survey, which stay the first ones. */
+  /** How many parts the job has then. The parts of a survey are included, and stay the first ones. */
   parts: z.number().check(z.int(), z.gte(2), z.lte(MAX_JOB_PARTS)),
   /** The parts survey the source; the attempt after them divides the job again (`TaskDescription.surveyed`). */
   survey: z.exactOptional(z.literal(true)),

@@ -125,8 +125,8 @@ async function surveyOf(
 }
 
 /**
- * After how many frames those of a decoder that begins with this key frame are exact: 0 = at once, an IDR picture; null =
- * not known. With open GOPs it is null, too: frames before the key frame are shown damaged.
+ * A decoder that begins with this key frame shows exact frames after this many. 0 = at once: an IDR picture; null = not
+ * known. With open GOPs it is null, too: frames before the key frame are shown damaged.
  */
 export async function framesUntilExact(
   source: Source,

@@ -98,7 +98,7 @@ interface Packet {
 }
 
 const TIME_BASE = /^#tb 0: (\d+)\/(\d+)/
-/** `stream, dts, pts, duration, size, checksum`; then the flags, unless they are those of a key frame. */
+/** `stream, dts, pts, duration, size, checksum`; then the flags, unless they are a key frame's. */
 const PACKET = /^0, *(-?\d+), *(-?\d+), *(\d+), *(\d+), 0x([0-9a-f]{8})(?:, F=0x([0-9A-Fa-f]+))?/
 const KEY_FLAG = 1
 

@@ -9,7 +9,7 @@ import { bufferFault } from './joinedBuffer.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
 import type { ChunkRecord, PartRecord, RestRecord, StreamRecord } from './partRecord.ts'
 
-/** The video of a chunk as its segmenter recorded it: of the last one, `lastVideo` of the segmenter of the rest. */
+/** The video of a chunk as its segmenter recorded it. The last chunk's is `lastVideo` for the segmenter of the rest. */
 export function videoOf(whole: Plan, record: PartRecord): RecordedRendition[] {
   if (record.kind !== 'chunk') throw new TaskError('internal', 'The record of another part has no video.')
   return record.streams.map((stream) => recordedRendition(whole, stream))
@@ -43,7 +43,7 @@ function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly St
   const bytes = streams.reduce((sum, { mediaBytes }) => sum + mediaBytes, 0)
   return {
     recorded: recordedRendition(whole, { ...first, segments }),
-    // The rates are those of the segments. The head was probed by the part that made it.
+    // Rates follow from the segments. The head was probed by the part that made it.
     metered: {
       counts: { tracks: [{ id: null, bytes, seconds: null }], seconds: null, codecString: null },
       head: new Uint8Array(),

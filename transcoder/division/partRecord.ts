@@ -19,7 +19,7 @@ const recordedStreamSchema = z.object({
   /** Position in `packaging.renditions` of the plan of the whole job. */
   rendition: count,
   form: z.literal('cmaf'),
-  /** What comes before the first segment: of a chunk the video before it, else nothing. */
+  /** What comes before the first segment. For a chunk it is the video before the chunk, otherwise nothing. */
   before: z.object({ segments: count, frames: count }),
   /** The header. Only the first chunk stores it; the header of every other chunk must have the same bytes. */
   init: storedObject,

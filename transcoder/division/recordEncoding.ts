@@ -6,7 +6,7 @@ import { TaskError } from '#contract/taskError.ts'
 import { partRecordSchema, type DeliveredRecord, type PartRecord } from './partRecord.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
 
-/** Names and times of segments are alike: a record becomes five times smaller, so its content may be so much larger. */
+/** Content of a record before compression. Names and times of segments are alike: a record becomes five times smaller. */
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024
 /** For the other members of the message. */
 const MESSAGE_BYTES = 256 * 1024

@@ -19,7 +19,7 @@ export interface PartFacts {
   probed: ReadonlyMap<string, ProbedRendition>
   /** Times are those of the outputs. */
   damage: DamageSummary
-  /** Without those of the plan. */
+  /** Warnings, without the warnings of the plan. */
   warnings: readonly Warning[]
 }
 

@@ -7,7 +7,7 @@ const compress = promisify(deflate)
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 
-/** `rows`: one bit per pixel. Colours as `#rrggbb` or `#rrggbbaa`: of the pixels that are 0, and of those that are 1. */
+/** `rows`: one bit per pixel. `colors`: of pixels that are 0, and of pixels that are 1, as `#rrggbb` or `#rrggbbaa`. */
 export function twoColorPng(width: number, rows: readonly Uint8Array[], colors: readonly [string, string]): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)

@@ -388,7 +388,7 @@ async function spawnProcess(
   }
 }
 
-/** Longer than any line of ffmpeg; of a longer one the rest is left out, or is another line. */
+/** Longer than any line of ffmpeg. The rest of a longer line is left out, or becomes another line. */
 const MAX_LINE = 4096
 
 function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => void; end: () => void } {

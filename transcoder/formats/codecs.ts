@@ -3,7 +3,7 @@
 // Not in charge of: what jobs may request (contract/codecs.ts), encoding (plan/codecs.ts).
 
 export type VideoCodec = 'h264' | 'hevc' | 'mpeg2'
-/** Those of transport streams. */
+/** Audio codecs of transport streams. */
 export type AudioCodec = 'aac' | 'ac3' | 'mp2'
 
 interface VideoStreamRules {

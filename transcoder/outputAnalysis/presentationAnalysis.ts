@@ -107,7 +107,7 @@ export async function probeRenditions(
   return probed
 }
 
-/** The lengths are those of the head, not of the stream. */
+/** The probed lengths belong to the head, not to the stream. */
 function withoutLengths(media: MediaInfo): MediaInfo {
   return {
     ...media,

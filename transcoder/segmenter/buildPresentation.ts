@@ -117,7 +117,7 @@ function audioTrack(each: RecordedRendition): AudioTrack {
   return { ...media, kind: 'audio', format: audioFormat(track!, media.codecs[0] ?? '') }
 }
 
-/** `found`: those of the video, if there is one, and then those of the audio. */
+/** `found`: the codec strings of the video, if there is one, and then of the audio. */
 function codecStrings(audio: readonly AudioPlan[], found: readonly string[]): string[] {
   const before = Math.max(0, found.length - audio.length)
   return found.map((codec, at) => audio[at - before]?.copied?.codecString ?? codec)

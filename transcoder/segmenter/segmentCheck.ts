@@ -24,7 +24,7 @@ export interface RecordedRendition {
   codecs: string[]
   /** Hex, for Smooth. */
   codecPrivateData: string
-  /** What precedes the first segment: of a chunk of the video, else nothing. */
+  /** What precedes the first segment. For a chunk it is the video before the chunk, otherwise nothing. */
   before: { segments: number; frames: number }
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   audioEnds: number[]

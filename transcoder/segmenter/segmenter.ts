@@ -197,7 +197,7 @@ export class Segmenter implements StoredSegments {
     )
   }
 
-  /** The video at the end of the output. Of a part that makes none: as another part recorded it. */
+  /** The video at the end of the output. If another part makes the video: as that part recorded it. */
   videoEnd(): Promise<RecordedRendition[]> {
     if (this.#lastVideo === null)
       return Promise.resolve(this.renditions.filter(({ rendition }) => rendition.kind === 'video'))

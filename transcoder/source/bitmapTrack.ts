@@ -34,7 +34,7 @@ const MAX_TRACK_BYTES = 2 ** 30
 export interface ShownPart {
   /** Seconds on the clock of the source at which the outputs begin. */
   startSeconds: number
-  /** Their length; null = not known. */
+  /** Length of the outputs; null = not known. */
   seconds: number | null
 }
 

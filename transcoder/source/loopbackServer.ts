@@ -190,7 +190,7 @@ export class LoopbackServer {
     this.#observer = onReader
   }
 
-  /** By all readers so far. It grows as long as a program reads the source. */
+  /** Bytes that all readers have got so far. The number grows as long as a program reads the source. */
   get bytesServed(): number {
     return this.#bytesServed
   }

@@ -13,7 +13,7 @@ interface EventClient {
   controller: ReadableStreamDefaultController<Uint8Array>
   /** Id of the last event that was sent to this client. */
   lastSentId: number
-  /** It was sent newer progress than the one that the stream would start with. */
+  /** The client was sent newer progress than the progress that the stream would start with. */
   hasProgress: boolean
 }
 

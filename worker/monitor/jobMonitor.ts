@@ -1,6 +1,6 @@
 // In charge of: watching one task: the lease of its current attempt (an alarm) and the cleanup after the end of its job.
-// One Durable Object per task: of a main task named by the job's backend id, of a part by the task. The pieces of its
-// state are in the other files of this folder.
+// One Durable Object per task. For a main task it is named by the job's backend id, for a part by the task. The pieces of
+// its state are in the other files of this folder.
 // Not in charge of: state transitions, which only D1 decides (transitionTask.ts). The monitor detects and triggers
 // them.
 import { log } from '../log.ts'
@@ -229,7 +229,7 @@ export class JobMonitor extends DurableObject<Env> {
     await this.removeRemains(false)
   }
 
-  /** One removal at a time: another one would store how far it has come after the first has deleted everything. */
+  /** One removal at a time: a second removal would store its progress after the first has deleted everything. */
   private removeRemains(includesParts: boolean): Promise<void> {
     const removal = this.removal.then(() => this.removeBatch(includesParts))
     this.removal = removal.catch(() => undefined)
@@ -252,7 +252,7 @@ export class JobMonitor extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(Date.now() + CLEANUP_RETRY_MS)
     const isMain = parseTaskId(state.task).number === MAIN_TASK
     if (isMain && state.over?.tries === 0) await this.commitRunner.deleteRecords(state.jobId)
-    // The outputs of a successful job stay: those of parts, unless one attempt made the job after all.
+    // The outputs of a successful job stay. The outputs of parts stay unless one attempt made the job after all.
     const isUsed = main?.state === 'completed' && task?.state === 'completed' && (isMain || main.parts > 0)
     const below = isUsed ? task.attempt : null
     const own = await cleanUpStep(this.journal, () => this.sink(), state, below)

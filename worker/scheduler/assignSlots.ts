@@ -58,7 +58,7 @@ export async function assignSlots(env: Env): Promise<void> {
   if (started.length > 0) await env.QUEUE.sendBatch(started.map((body) => ({ body })))
 }
 
-/** Takes a slot out of one of the lists; none = those that are left cannot make this part. */
+/** Takes a slot out of one of the lists; undefined = the slots that are left cannot make this part. */
 function takeSlot({ main }: WaitingTask, free: number[], doubtful: KnownSlot[]): number | undefined {
   if (free.length > 0) return free.splice(Math.floor(Math.random() * free.length), 1)[0]
   const index = doubtful.findIndex(({ unfit_for: unfit }) => unfit === null || unfit !== main)

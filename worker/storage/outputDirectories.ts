@@ -1,4 +1,4 @@
-// In charge of: the directories of the attempts that made a job's outputs: of a divided job, those of its parts too.
+// In charge of: the directories of the attempts that made a job's outputs, with those of parts.
 // Not in charge of: their names (contract/job/paths/outputNames.ts), which objects may be in them
 // (contract/task/allowedOutputs.ts).
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'

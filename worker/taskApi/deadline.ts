@@ -18,7 +18,7 @@ export async function describeDeadline(
   const { deadline_seconds: seconds } = config
   if (!isPlanning(task)) return {}
   const [known, { max_running: most }] = await Promise.all([listSlots(env, now), findAccount(env.DB, account)])
-  // The one that asks exists, also if it has just become silent.
+  // The transcoder that asks exists, even if it has just become silent.
   const slots = Math.max(1, Math.min(known.length, most ?? known.length))
   if (seconds === undefined) return { slots }
   const passed = task.kind === 'plan' ? 0 : (now - created) / 1000

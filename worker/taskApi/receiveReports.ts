@@ -61,8 +61,8 @@ export async function receivePoster(c: Context<TaskEnv>): Promise<Response> {
 }
 
 /**
- * `PUT /task/:id/log`. Accepted after the attempt has ended too: a cancelled one sends its log then. Each log replaces
- * the one that the attempt stored before.
+ * `PUT /task/:id/log`. Accepted after the attempt has ended too: a cancelled attempt sends its log then. Each log
+ * replaces the log that the attempt stored before.
  */
 export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var

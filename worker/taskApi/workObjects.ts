@@ -1,5 +1,6 @@
-// In charge of: objects that attempts at a divided job leave in the service's own store for others: parts for the attempt
-// that puts them together, such as encoded video that is copied into one file, and the one that divides the job for its parts.
+// In charge of: objects that an attempt at a divided job leaves in the service's own store for another attempt. A part
+// leaves some for the attempt that puts the parts together: encoded video that is copied into one file. The attempt that
+// divides the job leaves some for the parts.
 // Not in charge of: removing them, with the other records of the ended job (monitor/commitOutputs.ts); their content,
 // which only transcoders know.
 import type { Context } from 'hono'

@@ -1,4 +1,4 @@
-// In charge of: which slots exist: as many as are configured, or those of the transcoders that registered themselves.
+// In charge of: which slots exist: as many as are configured, or the slots of the transcoders that registered themselves.
 // Not in charge of: which of them are free (scheduler/assignSlots.ts).
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { SILENT_MS } from '#contract/task/registration.ts'

@@ -29,7 +29,7 @@ const VIDEO_FIELDS = [
   'scte35_pid_remap',
 ] as const satisfies (keyof JobDraft)[]
 
-/** Segments of audio follow the same rules for these two as those of video (segmentedOutput.ts). */
+/** The same rules hold for segments of audio and of video (segmentedOutput.ts). */
 const SEGMENT_FIELDS = ['segment_length', 'create_tar_file', 'master_variant_mode'] as const
 
 /** A value that is the default says nothing, so it has no warning. */

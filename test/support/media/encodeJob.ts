@@ -69,7 +69,7 @@ export interface EncodeOptions {
   features?: EngineFeatures
   logo?: { image: LogoImage; file: string } | undefined
   threads?: number
-  /** Default: that of this machine. */
+  /** Default: the ffmpeg of this machine. */
   engine?: Engine
 }
 

@@ -1,4 +1,4 @@
-// In charge of: which errors are explained by a recording that ends within a packet: those of the last packet of a
+// In charge of: which errors are explained by a recording that ends within a packet: errors of the last packet of a
 // stream, for one frame at most.
 // Not in charge of: how the file ends (streamEnding.ts), counting the remaining errors (damageMonitor.ts).
 import type { LastPacket } from './streamEnding.ts'

@@ -9,11 +9,11 @@ export const ENDING_BYTES = 2 * 1024 * 1024
 
 /** The last PES packet of a stream. */
 export interface LastPacket {
-  /** It is complete, and frames of this stream end with packets. */
+  /** The packet is complete, and frames of this stream end with packets. */
   isWhole: boolean
   /** The errors that a decoder reports for it, if that was checked (decodeTail.ts). */
   explains?: { packet: boolean; frame: boolean; message: boolean }
-  /** Its DTS, on a clock of 33 bits. */
+  /** DTS of the packet, on a clock of 33 bits. */
   ticks: number
   /** Index of its first transport packet, in `transportPackets`. */
   index: number

@@ -38,7 +38,7 @@ export interface LoudnessReading {
 export interface Measuring {
   /** ffmpeg's name of what is measured. */
   pad: (branch: MeasuredBranch) => string
-  /** Missing = the channels are those of the source. */
+  /** The channels are mixed already; missing = they are the channels of the source. */
   isMixed?: boolean
   threads: number
 }

@@ -1,5 +1,5 @@
 // In charge of: the same search as findRateFactors.ts, spread over parts of the job: where they begin, the samples of one
-// part, and the factors that follow from those of all.
+// part, and the factors that follow from the samples of all parts.
 // Not in charge of: encoding one sample (encodePlace.ts), the arithmetic (plan/division/rateFactor.ts), records
 // (division/surveyRecord.ts).
 import { FIRST_FACTORS, RateSamples } from '../../plan/division/rateFactor.ts'

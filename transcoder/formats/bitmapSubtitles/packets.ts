@@ -29,7 +29,7 @@ const MAX_SET_BYTES = 32 * 1024 * 1024
 export class SupReader implements SubtitlePacketReader {
   readonly clockPeriod = 2 ** 32
   #buffered: Uint8Array = new Uint8Array()
-  /** The set is shown at the time of its composition; the others are those at which a disc player decodes. */
+  /** `ticks`: the time of the composition, at which the set is shown. At the other times a disc player decodes. */
   #set: { ticks: number; parts: Uint8Array[]; bytes: number } | null = null;
 
   *push(chunk: Uint8Array): Generator<SubtitlePacket> {

@@ -12,7 +12,7 @@ import { isStyleName, placeOfRegion, StyleSheet, type TtmlElement, type TtmlStyl
 const MAX_DEPTH = 64
 /** Different times within one paragraph, such as of its words. */
 const MAX_TIMES = 500
-/** Text and line breaks, each counted at every time of its paragraph: of one file. */
+/** Pieces of text and line breaks of one file, each counted at every time of its paragraph. */
 const MAX_SHOWN_PIECES = 2_000_000
 /** What has no end is shown this long; the outputs end earlier. */
 const ENDLESS_SECONDS = 100_000

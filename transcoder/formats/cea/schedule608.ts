@@ -43,7 +43,7 @@ interface Channel {
   clear: number | null
 }
 
-/** The captions of one field; those of a channel are by `show` and do not overlap. */
+/** The captions of one field. The captions of one channel are ordered by `show` and do not overlap. */
 export function scheduleField(captions: readonly TimedCaption[]): FieldSchedule {
   return new Scheduler(captions).run()
 }

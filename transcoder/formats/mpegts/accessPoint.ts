@@ -1,5 +1,5 @@
-// In charge of: whether decoding can begin with an access unit of H.264, HEVC or MPEG-2 video: its frame and all that are
-// shown later are those of a decoder that began earlier.
+// In charge of: whether decoding can begin with an access unit of H.264, HEVC or MPEG-2 video: its frame and all frames
+// that are shown later are the same as from a decoder that began earlier.
 // Not in charge of: finding access units in a transport stream (videoUnits.ts).
 import { recoveryFrames } from '../recoveryPoint.ts'
 

@@ -12,7 +12,7 @@ export interface EndedStream {
   program: number
   pid: number
   media: ElementaryKind['media']
-  /** Its last time stamp before. */
+  /** The last time stamp of the stream. */
   ticks: number
   /** New streams that do the same in another codec. */
   instead: { pid: number; codec: string }[]
@@ -50,7 +50,7 @@ export class StableMap {
     return this.#tables
   }
 
-  /** What takes the bytes of a reader that begins here, and returns those that it gets. */
+  /** Converts bytes of the source, from position `first` on, into the bytes that a reader gets. */
   reader(first: number): StableMapReader {
     return new StableMapReader(this, first)
   }
@@ -91,7 +91,10 @@ export class StableMapReader {
   readonly #sections = new Map<number, { assembler: SectionAssembler; packets: { at: number; counter: number }[] }>()
   readonly #moves = new Map<number, Moves>()
   #current = new Map<number, number>()
-  /** By the PID that readers see: the last counter, and what is added to those that arrive, by theirs. */
+  /**
+   * `#counters`: the last counter, by the PID that readers see. `#shifts`: what is added to counters, by the PID that
+   * arrives.
+   */
   readonly #counters = new Int8Array(PIDS).fill(-1)
   readonly #shifts = new Uint8Array(PIDS)
   readonly #joining = new Set<number>()
@@ -232,7 +235,7 @@ function sameMoves(one: Moves, other: Moves): boolean {
   return one.size === other.size && [...one].every(([from, to]) => other.get(from) === to)
 }
 
-/** Which streams of the second map are those of the first, which of the first have none, and which are new. */
+/** `moves`: from PIDs of `map` to the PIDs that readers see. `missing`: streams that have ended. `added`: new streams. */
 function compareMaps(
   first: ProgramMap,
   map: ProgramMap,

@@ -13,15 +13,15 @@ export interface DecoderBuffer {
 }
 
 /**
- * What a range of frames does to the buffer, in bits. "Before" is right before its first frame is taken out, "behind" right
- * before the frame that follows its last one.
+ * What a range of frames does to the buffer, in bits. "Before" is right before its first frame is taken out. "After" is
+ * right before the frame that follows its last one.
  */
 export interface BufferDemand {
   /** The least fullness before it with which every frame is complete when it is taken out. */
   needed: number
   /** What the range adds to the fullness if the buffer is never full meanwhile; may be negative. */
   gain: number
-  /** The fullness behind the range is never more. */
+  /** The fullness after the range is never more. */
   ceiling: number
   /** What a frame lacks even if the buffer is full before the range; at most 0 = nothing. */
   shortage: number
@@ -47,7 +47,7 @@ export function joinDemands(earlier: BufferDemand, later: BufferDemand): BufferD
   }
 }
 
-/** Bits behind the range, from `fullness` bits before it. */
+/** Bits in the buffer after the range, from `fullness` bits before it. */
 export function fullnessBehind({ gain, ceiling }: BufferDemand, fullness: number): number {
   return Math.min(fullness + gain, ceiling)
 }

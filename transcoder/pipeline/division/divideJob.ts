@@ -105,7 +105,7 @@ export function sampleOptions({ attempt, spec, media, captionFiles }: OpenTask):
   }
 }
 
-/** Its survey first, if the plan has one. One more than chunks: the rest. null = this attempt makes the whole job. */
+/** The parts of a survey, if the plan has one; otherwise the chunks and the rest. null = this attempt makes the whole job. */
 export function partsOfJob(log: Log, { accepts }: TaskDescription, { division }: Plan): DividePost | null {
   if (division == null) return null
   const parts = division.chunks.length + 1

@@ -33,7 +33,7 @@ export async function divideSurveyed(
     decodeSurveyRecord(record, survey.factors.length),
   )
   const rateFactors = factorsOf(attempt, plan, survey, records)
-  // The build of the plan stays that of the samples, whichever this attempt has: it encodes nothing.
+  // The plan keeps the ffmpeg build of the samples, even if this attempt has another build: it encodes nothing.
   const made = rateFactors === null ? plan : { ...plan, division: { ...division, rateFactors } }
   await taskClient.postPlan({ plan: made, warnings: made.warnings, replaces: true }, controller.signal)
   return { parts: parts + partsOf(division).length }

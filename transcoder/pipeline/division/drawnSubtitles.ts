@@ -1,5 +1,5 @@
-// In charge of: the captions that chunks draw. Those of a subtitle stream of the source are read once, by the attempt that
-// divides the job; it stores them, and each chunk fetches them: none reads the whole source for its minute of video.
+// In charge of: the captions that chunks draw. A subtitle stream of the source is read once, by the attempt that divides the
+// job. It stores the captions, and each chunk fetches them: no chunk reads the whole source for its minute of video.
 // Not in charge of: reading them in the source (burnIn/, bitmapBurnIn.ts), the objects (transcoder/division/workObjects.ts).
 import { stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -20,7 +20,7 @@ import type { OpenTask } from '../openTask.ts'
 /** Text of a subtitle stream: far more than any has. */
 const MAX_TEXT_BYTES = 256 * 1024 * 1024
 
-/** Its chunks draw subtitles of the source. */
+/** Whether the chunks of the job draw subtitles of the source. */
 function storesSubtitles({ burnIn }: Pick<Plan, 'burnIn'>): boolean {
   return burnIn?.from.kind === 'source track' && (burnIn.kind === 'text' || burnIn.drawn !== null)
 }

@@ -72,7 +72,7 @@ export async function makePart(
 /** Throws UnlikeChunks. */
 async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Promise<DeliverPost> {
   const { attempt, surroundings } = open
-  // One that was refused is reason enough to make nothing.
+  // If a chunk was refused, the rest has no use.
   if (part.kind === 'rest') await requireUsableVideo(attempt, whole)
   const cues = part.kind === 'rest' ? await readSourceCues(open) : null
   const { drawn, bitmaps } = part.kind === 'chunk' ? await drawnInChunk(open, whole) : { drawn: null, bitmaps: null }

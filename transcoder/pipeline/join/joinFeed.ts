@@ -238,7 +238,10 @@ interface Decoding {
   index: number
 }
 
-/** Its samples would be joined with as much silence as came before the change (plan/argv/steadyAudio.ts). */
+/**
+ * A piece whose audio changes its format midway: after the change, its samples would be misplaced
+ * (plan/argv/steadyAudio.ts).
+ */
 function changingAudio(): TaskError {
   return new TaskError(
     'source_unsupported',

@@ -1,5 +1,5 @@
 // In charge of: captions and subtitles of all pieces on the clock of the outputs.
-// Not in charge of: reading those of one piece (joinFeed.ts), tracks and files (segmenter/webvttTracks.ts).
+// Not in charge of: reading the text of one piece (joinFeed.ts), tracks and files (segmenter/webvttTracks.ts).
 import type { CaptionChannelCues } from '../../formats/cea/captionDecoder.ts'
 import type { CaptionCue } from '../../formats/cea/captionScreen.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'

@@ -372,7 +372,10 @@ export class RawJoin {
   }
 }
 
-/** `from`: the first sample's place; of a rising fade after the beginning, of a falling one (negative) before the end. */
+/**
+ * `from`: place of the first sample, counted from the beginning of a rising fade, or (negative) from the end of a falling
+ * fade.
+ */
 function fade(bytes: Buffer, blockBytes: number, { from, rising }: { from: number; rising: boolean }): void {
   const samples = bytes.length / blockBytes
   for (let index = 0; index < samples; index += 1) {

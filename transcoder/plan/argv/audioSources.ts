@@ -8,7 +8,10 @@ interface Source {
   mix: ChannelMix
 }
 
-/** It is made of several streams. These are read from the source even if other audio is decoded before (steadyAudio.ts). */
+/**
+ * Whether the audio is made of several streams. They are read from the source even if other audio is decoded before
+ * (steadyAudio.ts).
+ */
 export function isJoined({ stream, mix }: Source): boolean {
   return mixedStreams({ sourceStream: stream, mix }).length > 1
 }

@@ -46,7 +46,7 @@ export interface VideoStream {
   sar: Rational
   /** Degrees clockwise by which the frame must be rotated to stand upright: 0, 90, 180 or 270. */
   rotation: 0 | 90 | 180 | 270
-  /** It must also be mirrored, as ffmpeg does it: upside down without rotation or half a turn; missing = no. */
+  /** The frame must also be mirrored, as ffmpeg does it: upside down without rotation or half a turn; missing = no. */
   mirrored?: boolean | undefined
   /** Frames per second: the average rate; null where unknown. */
   frameRate: Rational | null
@@ -60,8 +60,8 @@ export interface VideoStream {
   /** An elementary stream whose clock is not believed: its pictures follow one another at the rate that is assumed. */
   countsPictures?: true
   /**
-   * The rate that most frames of a variable-rate source have, or those of its busiest parts; null where there is none or
-   * it was not measured (transcoder/analysis/commonFrameRate.ts).
+   * The rate that most frames of a variable-rate source have, or most frames of its busiest parts; null where there is none
+   * or it was not measured (transcoder/analysis/commonFrameRate.ts).
    */
   commonFrameRate: Rational | null
   fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
@@ -134,9 +134,9 @@ export interface AudioStream {
   downmixLevels: DownmixLevels | null
   /** `source_stream` in the request of a stream that is joined from several; missing = `number`. */
   requestedStream?: number
-  /** It stands for these channels (audio/sourceChannels.ts); missing = it is a stream of the source. */
+  /** The channels that the stream stands for (audio/sourceChannels.ts); missing = it is a stream of the source. */
   chosen?: ChosenChannels
-  /** Channels have been added to those of this stream, so that its peaks may exceed full scale; missing = no. */
+  /** Channels of other streams have been added, so that its peaks may exceed full scale; missing = no. */
   isMixed?: boolean
   /** Why this ffmpeg does not decode all of it, and which one does; missing = it does, as far as known. */
   cannotDecode?: string
@@ -192,7 +192,10 @@ export interface SourceCut {
   endsAfterSource: boolean
   /** The source without the cut. */
   whole: MediaInfo
-  /** That first frame on ffmpeg's clock; null = ffmpeg cannot find times exactly in this container. */
+  /**
+   * The first frame of the outputs without a cut, on ffmpeg's clock; null = ffmpeg cannot find times exactly in this
+   * container.
+   */
   seekOriginSeconds: number | null
 }
 

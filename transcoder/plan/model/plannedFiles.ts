@@ -14,7 +14,7 @@ export interface PlannedFile {
   durationSeconds: number | null
   /** The step by which a duration can differ. */
   frameSeconds: number
-  /** It is no output: it is stored for the attempt that copies it into outputs. */
+  /** The file is no output: it is stored for the attempt that copies it into outputs. */
   isIntermediate: boolean
 }
 

@@ -9,7 +9,7 @@ export interface VideoSurvey {
   sizes: readonly number[]
   /** Positions in `times` of frames at which decoding can begin. Ascending. */
   keyFrames: readonly number[]
-  /** Those of them that no later frame refers across: IDR pictures. Empty for MPEG-2, which has none. */
+  /** Key frames that no later frame refers across: IDR pictures. Empty for MPEG-2, which has none. */
   closedKeyFrames: ReadonlySet<number>
   /** The end of the last frame. */
   endSeconds: number

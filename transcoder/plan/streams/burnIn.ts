@@ -26,7 +26,7 @@ export interface DrawnCaptions {
   cues: readonly CaptionCue[]
   /** The file that they are from; null = a subtitle stream. */
   file: CaptionFile | null
-  /** That stream; of joined sources the first one. null = a file. */
+  /** The subtitle stream; for a joined source, of the first piece that has one. null = the captions are from a file. */
   stream: OtherStream | null
   /** Captions that were left out because too many are shown at once. */
   crowded: number

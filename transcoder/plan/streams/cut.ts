@@ -70,7 +70,7 @@ export function seekOrigin(spec: JobSpec, media: MediaInfo): number | null {
   return outputStartSeconds(spec, media) - (fileStart(media) ?? 0)
 }
 
-/** `rate`: of the frames after detelecining, which are those that are counted; null = the source has no video. */
+/** `rate`: of the frames after detelecining, which are the frames that a cut counts; null = the source has no video. */
 export function planCut(context: PlanContext, rate: Rational | null): CutPlan | null {
   const { cut } = context.media
   if (cut === undefined) return null

@@ -1,5 +1,5 @@
-// In charge of: CMAF video segments: the fragments that the encoder wrote, joined up to each segment's end. Those of a
-// chunk get the times of the whole output.
+// In charge of: CMAF video segments: the fragments that the encoder wrote, joined up to each segment's end. Segments
+// of a chunk get the times of the whole output.
 // Not in charge of: where segments end (cutter.ts), fragments that are rewritten (refragmentingCutter.ts).
 import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
 import { FormatError } from '../../formats/formatError.ts'

@@ -1,5 +1,5 @@
-// In charge of: what a chunk of a constant bitrate needs beside being cut: its first and its last access unit.
-// Not in charge of: these (chunkStartCutter.ts, chunkEndCutter.ts).
+// In charge of: which chunks of a constant bitrate get another first access unit, and which another end.
+// Not in charge of: making them (chunkStartCutter.ts, chunkEndCutter.ts).
 import { chunkEnd, ticksBefore } from '../../plan/division/chunkBuffer.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import type { VideoPlan } from '../../plan/model/videoPlan.ts'
@@ -13,7 +13,7 @@ interface ConstantRateChunk {
   overrun: () => number
 }
 
-/** Every other stream keeps its cutter. `plan`: of the part. */
+/** Wraps the cutter of a chunk of a constant bitrate. Every other stream keeps its cutter. `plan`: of the part. */
 export function constantRateChunk(
   cutter: Cutter,
   plan: Pick<Plan, 'part' | 'packaging'>,

@@ -2,7 +2,7 @@
 // other. Pure.
 import type { PublicStatus } from '#contract/api/status.ts'
 
-/** Replaces the progress fields of 2.4 by those of an event. */
+/** The status with the progress fields of an event in place of its own. */
 export function withProgressEvents(status: PublicStatus, data: string): PublicStatus {
   const { attempt: _attempt, ...figures } = JSON.parse(data) as Partial<PublicStatus> & { attempt?: number }
   return { ...status, ...figures, state: 'running', queue_position: null }

@@ -64,7 +64,7 @@ function isModified(body: FormBody, { job }: Preset): boolean {
 interface ManageProps {
   body: FormBody
   current: Preset | null
-  /** Reload the presets; the one to choose then, null = none. */
+  /** Reloads the presets. `chosen`: the preset to choose then; null = none. */
   onChanged: (chosen: Preset | null) => void
   onReset: (preset: Preset) => void
 }

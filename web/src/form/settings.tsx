@@ -285,7 +285,7 @@ function audioSummary({ audioProfiles }: FormBody): string {
   )
 }
 
-/** Lists the fields that are set; if none is set, those that can be. */
+/** Lists the fields that are set; if none is set, the fields that can be set. */
 function givenSummary(body: FormBody, infos: readonly FieldInfo[]): string {
   const given = infos.flatMap(({ name, label }) => {
     const value = body[name]

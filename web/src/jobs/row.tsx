@@ -64,7 +64,7 @@ export function Row({ job, selected, onSelect }: RowProps) {
   )
 }
 
-/** "0:24", "1280 × 720", "10.5 MB": of the source, and the total size of the outputs. */
+/** Length and size of the source ("0:24", "1280 × 720"), and the total bytes of the outputs ("10.5 MB"). */
 function factsOf({ status }: ListedJob): string[] {
   const { source, outputs } = status
   const made = outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
