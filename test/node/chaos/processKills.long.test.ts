@@ -1,4 +1,4 @@
-// The short form of npm run chaos: each kind of kill once, on jobs whose source is held back until it has happened.
+// The short form of npm run long chaos: each kind of kill once, on jobs whose source is held back until it has happened.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sampled } from '../../support/longForm.ts'
 import { killScenario, KillTestBench } from './processKills.ts'

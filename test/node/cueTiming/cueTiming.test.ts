@@ -1,4 +1,4 @@
-// The short form of npm run cuesweep: a cue at a few frames of two GOPs, in every output format.
+// The short form of npm run long cuesweep: a cue at a few frames of two GOPs, in every output format.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sampled } from '../../support/longForm.ts'
 import { CueTimingTest, allCases, GOP } from './cueTiming.ts'

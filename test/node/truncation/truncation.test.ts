@@ -1,4 +1,4 @@
-// The short form of npm run cuts: each kind of source is truncated at a few seeded bytes.
+// The short form of npm run long cuts: each kind of source is truncated at a few seeded bytes.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LONG_FORM } from '../../support/longForm.ts'
 import { seededRandom } from '../../support/media/hostileInputs.ts'
