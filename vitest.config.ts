@@ -5,7 +5,6 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/buildWeb.ts'
-import { tapes } from './test/simulation/tapes.ts'
 import { LONG_FORM } from './test/support/longForm.ts'
 import { machineEngine } from './scripts/test/machineEngine.ts'
 import { LongestFirst } from './test/support/longestFirst.ts'
@@ -40,7 +39,6 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               ratelimits: { TEST_RATE_LIMIT: { namespace_id: '1', simple: { limit: 3, period: 60 } } },
-              serviceBindings: { TAPES: tapes },
               bindings: {
                 EGRESS: 'listed',
                 ALLOW_PRIVATE_HOSTS: 'logo.test:443,hooks.test:443',
@@ -61,8 +59,7 @@ export default defineConfig({
                 LOG_LEVEL: 'warn',
                 // A real S3 server, where one runs: "<address> <region> <access key> <secret key>" (.ci/run starts it).
                 S3_SERVER: process.env['S3_SERVER'] ?? '',
-                // Long forms of what tests repeat: seeds of the simulation that are also played to D1, jobs, keys.
-                SIMULATE_SEEDS: process.env['SIMULATE_SEEDS'] ?? '',
+                // Long forms of what tests repeat: jobs, keys.
                 REPEAT_JOBS: process.env['REPEAT_JOBS'] ?? '',
                 IDEMPOTENCY_KEYS: process.env['IDEMPOTENCY_KEYS'] ?? '',
                 LONG_TESTS: LONG_FORM ? '1' : '',

@@ -22,7 +22,7 @@ const vitest = (project: 'node' | 'worker', ...files: string[]): string[] => [
 
 export const LONG_PROGRAMS: Readonly<Record<string, LongProgram>> = {
   simulate: {
-    description: 'jobs with faults in virtual time; --seeds N, --seed N --trace, --sql, --repeat',
+    description: 'jobs with faults in virtual time; --seeds N, --seed N --trace, --repeat',
     run: ['test/simulation/main.ts'],
   },
   chaos: {
@@ -71,9 +71,9 @@ export const LONG_PROGRAMS: Readonly<Record<string, LongProgram>> = {
     env: { EVERYDAY: '1' },
   },
   repeat: {
-    description: 'the simulation on D1, and races in the real Worker; SIMULATE_SEEDS, IDEMPOTENCY_KEYS, REPEAT_JOBS',
-    run: vitest('worker', 'test/worker/db/simulation.test.ts', 'test/worker/scheduler/races.test.ts'),
-    env: { SIMULATE_SEEDS: '1000', IDEMPOTENCY_KEYS: '1000', REPEAT_JOBS: '1000' },
+    description: 'races in the real Worker; IDEMPOTENCY_KEYS, REPEAT_JOBS',
+    run: vitest('worker', 'test/worker/scheduler/races.test.ts'),
+    env: { IDEMPOTENCY_KEYS: '1000', REPEAT_JOBS: '1000' },
   },
   busy: {
     description: 'tests while other programs keep every core busy: busy 10 test/node/web/browser',

@@ -4,8 +4,9 @@
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { Clock } from './virtualClock.ts'
-import type { Change, Ledger } from './databaseModel.ts'
-import type { Task } from './tables.ts'
+import type { Change, Ledger, Listing } from './ledger.ts'
+import { expectedOrder, keyOf } from './orders.ts'
+import type { SimulatedPlan, Task } from './tables.ts'
 import { partOf } from '#contract/taskId.ts'
 import { jobOf, monitorOf } from './taskNames.ts'
 import type { Service } from './workerModel.ts'
@@ -76,6 +77,8 @@ export class Checker {
   /** The build of each transcoder, and since when it has that. */
   readonly #builds = new Map<number, { build: string; since: number }>()
   readonly #cancelled = new Set<string>()
+  /** How much each counter of /metrics must have been increased. */
+  readonly #counts = new Map<string, number>()
   /** Attempts whose transcoder fell silent while they ran, and since when. */
   readonly #silent = new Map<string, number>()
   readonly #failedStarts = new Map<string, number>()
@@ -123,6 +126,7 @@ export class Checker {
       this.fault(id, invariant, `${event.type} was taken in ${before.state}`)
     }
     if (after.kind === 'plan' && after.state === 'committing') this.fault(id, 'I7', 'a dry run commits')
+    this.#count(before, after, event)
     this.#countLost(before, after, event)
     this.#countStarts(before, after, event)
     const { deadline_at: deadline } = this.ledger.jobs.get(after.job)!
@@ -135,6 +139,8 @@ export class Checker {
     const isWaiting = main.state === 'starting' || main.state === 'queued'
     const mirrored =
       main.state === 'divided' || (isWaiting && main.parts > 0) ? 'running' : isWaiting ? 'queued' : main.state
+    if ((job.finished_at !== null) !== ENDS.includes(job.state))
+      this.fault(id, 'I2', `the job is ${job.state} and its end is ${job.finished_at}`)
     if (job.state !== mirrored) this.fault(id, 'I2', `the job is ${job.state} while its task is ${main.state}`)
     this.#slots()
   }
@@ -149,13 +155,15 @@ export class Checker {
       const whole = this.ledger.tasks.get(main)!
       if (type === 'claim' && whole.state !== 'divided')
         this.fault(id, 'I19', `a part starts while its main task is ${whole.state}`)
+      if (type === 'claim' && this.ledger.isHeldBack(after))
+        this.fault(id, 'I19', 'it starts before the last chunk is stored')
       if (this.#areSettled(main) && whole.state === 'divided' && !this.#settledAt.has(main))
         this.#settledAt.set(main, now)
       if (after.state === 'cancelled' && !ENDS.includes(whole.state))
         this.fault(id, 'I19', `a part is cancelled while its main task is ${whole.state}`)
       return
     }
-    const parts = this.ledger.parts.partsOf(id)
+    const parts = this.ledger.partsOf(id)
     // One attempt may have made all of the job after its parts.
     const areDone =
       (parts.length === after.parts || after.parts === 0) && parts.every(({ state }) => state === 'completed')
@@ -178,7 +186,7 @@ export class Checker {
   }
 
   #areSettled(main: string): boolean {
-    const states = this.ledger.parts.partsOf(main).map(({ state }) => state)
+    const states = this.ledger.partsOf(main).map(({ state }) => state)
     return states.includes('failed') || states.every((state) => state === 'completed')
   }
 
@@ -201,7 +209,7 @@ export class Checker {
 
   /** An attempt at a part begins. */
   makes(id: string, build: string): void {
-    const planned = this.ledger.parts.plannedBuild(this.ledger.find(id).main!)
+    const planned = this.ledger.plannedBuild(this.ledger.find(id).main!)
     if (build !== planned) this.fault(id, 'I19', `build ${build} makes a part of a job of build ${planned}`)
   }
 
@@ -212,7 +220,7 @@ export class Checker {
     if (whole.state !== 'divided') return
     const waited = this.#clock.now - whole.updated_at
     if (waited < BUILD_WAIT_MS) this.fault(id, 'I19', `no transcoder has its build, after ${waited} ms`)
-    const planned = this.ledger.parts.plannedBuild(main!)
+    const planned = this.ledger.plannedBuild(main!)
     for (const [k, { build, since }] of this.#builds)
       // One that is at work on other jobs again and again can make no part either.
       if (
@@ -243,6 +251,20 @@ export class Checker {
       this.fault(id, 'I19', 'a part goes on long after the end of its main task')
   }
 
+  /** A plan was to replace the one before it. */
+  replaced(id: string, plan: SimulatedPlan, stored: unknown): void {
+    if (JSON.stringify(stored) !== JSON.stringify(plan))
+      this.fault(id, 'I19', 'a plan does not replace the one before it')
+  }
+
+  /** The service has read a list, and will begin with its first row. */
+  listed(listing: Listing): void {
+    const expected = expectedOrder(this.ledger, listing)
+    const found = listing.rows.map((row) => keyOf(listing.of, row))
+    if (found.join() !== expected.join())
+      this.fault(found[0] ?? '', 'order', `${listing.of}: ${found.join(', ')} instead of ${expected.join(', ')}`)
+  }
+
   /** A part needed the record of another, which was not there. */
   missed(id: string, part: number): void {
     // The records are removed with the job.
@@ -269,7 +291,17 @@ export class Checker {
 
   /** The task that stored a part. */
   #maker(main: string, part: number): Task | undefined {
-    return this.ledger.parts.partsOf(main).find((task) => task.part === part && task.state === 'completed')
+    return this.ledger.partsOf(main).find((task) => task.part === part && task.state === 'completed')
+  }
+
+  /** What /metrics must say in the end. */
+  #count(before: Task, after: Task, { type }: Change['event']): void {
+    const add = (counter: string, by: number) => this.#counts.set(counter, (this.#counts.get(counter) ?? 0) + by)
+    add('attempts_started_total', type === 'started' ? 1 : 0)
+    add('attempts_lost_total', after.lost > before.lost ? 1 : 0)
+    add('attempts_evicted_total', after.evicted > before.evicted ? 1 : 0)
+    add('starts_failed_total', after.starts_failed > before.starts_failed ? 1 : 0)
+    add('jobs_ended_total', ENDS.includes(after.state) && after.main === null ? 1 : 0)
   }
 
   #countLost(before: Task, after: Task, event: Change['event']): void {
@@ -466,16 +498,17 @@ export class Checker {
       if (task.main === null) this.#atRest(service, task)
     }
     // Each job is counted by its kind and its end, once.
-    const counted = Object.groupBy(
-      [...this.ledger.usage.values()].filter(({ item }) => item === 'jobs'),
-      (row) => row.class,
-    )
+    const counted = this.ledger.usedJobs()
     const mains = [...this.ledger.tasks.values()].filter(({ main }) => main === null)
     const ends = Object.groupBy(mains, ({ kind, state }): string => (kind === 'plan' ? 'dry runs' : state))
     for (const end of ['dry runs', ...ENDS]) {
-      const used = (counted[end] ?? []).reduce((sum, { quantity }) => sum + quantity, 0)
+      const used = counted.get(end) ?? 0
       const ended = ends[end]?.length ?? 0
       if (used !== ended) this.fault('', 'I18', `${used} jobs (${end}) are in the usage instead of ${ended}`)
+    }
+    for (const [counter, n] of this.#counts) {
+      const total = this.ledger.counted(counter)
+      if (total !== n) this.fault('', 'I18', `${counter} is ${total} instead of ${n}`)
     }
     for (const [key, n] of this.#runs) if (n > 0) this.fault(key, 'I9', 'it still runs')
     for (const slot of this.ledger.slots.values()) if (slot.task !== null) this.fault(slot.task, 'I3', 'a slot is held')

@@ -1,6 +1,6 @@
 // In charge of: what the platform offers to a program: the bindings of a Worker, the storage of a Durable Object and
 // its alarm.
-// Not in charge of: the database (databaseModel.ts), R2 (storageModel.ts), when any of them is slow or unavailable
+// Not in charge of: the database (ledger.ts), R2 (storageModel.ts), when any of them is slow or unavailable
 // (workerModel.ts).
 import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
 import type { Program } from './program.ts'

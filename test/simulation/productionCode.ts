@@ -42,9 +42,8 @@ export async function loadCode(root: string) {
   const records = (await load('worker/monitor/partRecords.ts')) as typeof import('../../worker/monitor/partRecords.ts')
   const builds = (await load('worker/taskApi/fittingBuild.ts')) as typeof import('../../worker/taskApi/fittingBuild.ts')
   const division = (await load('worker/taskApi/parts.ts')) as typeof import('../../worker/taskApi/parts.ts')
-  const totals = (await load('worker/db/metricTotals.ts')) as typeof import('../../worker/db/metricTotals.ts')
-  const usage = (await load('worker/db/usage.ts')) as typeof import('../../worker/db/usage.ts')
   return {
+    root,
     JobMonitor: monitor.JobMonitor,
     apply: follow.applyEvent,
     schedule: schedule.assignSlots,
@@ -61,7 +60,5 @@ export async function loadCode(root: string) {
     endParts: effects.endParts,
     describeDivision: division.describeDivision,
     requireFittingBuild: builds.requireFittingBuild,
-    totals,
-    usage,
   }
 }

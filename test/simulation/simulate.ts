@@ -4,7 +4,7 @@
 import { Checker, type Violation } from './invariants.ts'
 import { Clock, type Process, settled } from './virtualClock.ts'
 import type { Code } from './productionCode.ts'
-import { Ledger, type Tape } from './databaseModel.ts'
+import { Ledger } from './ledger.ts'
 import { Random } from '../support/seededRandom.ts'
 import { type Scenario, scenarioOf } from './scenario.ts'
 import { jobOf, monitorOf } from './taskNames.ts'
@@ -22,7 +22,6 @@ export interface Run {
 
 export interface RunOptions {
   trace?: (line: string) => void
-  tape?: Tape
   /** Replaces the scenario of the seed. */
   scenario?: Scenario
 }
@@ -55,7 +54,7 @@ export async function simulate(seed: number, code: Code, options: RunOptions = {
 
 async function play(clock: Clock, random: Random, code: Code, scenario: Scenario, options: RunOptions): Promise<Run> {
   const checker = new Checker(clock, options.trace ?? null)
-  const ledger = new Ledger(code, options.tape ?? null, (change) => checker.changed(change))
+  const ledger = new Ledger(code, checker)
   checker.ledger = ledger
   checker.scenario = scenario
   checker.isCalm = scenario.crash === 0 && scenario.pause === 0
@@ -78,6 +77,7 @@ async function play(clock: Clock, random: Random, code: Code, scenario: Scenario
   }
   if (clock.steps >= MAX_STEPS) checker.fault('', 'I1', 'the world does not come to rest')
   if (checker.violations.length === 0) checker.atRest(service)
+  ledger.close()
   return {
     violations: checker.violations,
     steps: clock.steps,

@@ -1,47 +1,51 @@
-// In charge of: SQLite in this process with D1's interface, with the service's own migrations.
-// Not in charge of: D1 features other than prepare, bind and batch.
+// In charge of: SQLite in this process, with the service's own migrations.
+// Not in charge of: D1's interface to it, what changed in its rows (ledger.ts).
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { Database } from './sqlReplay.ts'
 
-class Bound {
-  readonly rows: () => unknown[]
-  readonly #statement: StatementSync
+export type Value = string | number | null
+/** What a statement returns. */
+export type Row = Record<string, unknown>
 
-  constructor(statement: StatementSync, values: readonly unknown[] = []) {
-    this.#statement = statement
-    const parameters = Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value as SQLInputValue]))
-    this.rows = () => statement.all(parameters)
+export class Sqlite {
+  readonly #db = new DatabaseSync(':memory:')
+  readonly #prepared = new Map<string, StatementSync>()
+
+  /** @param root a directory that contains migrations/ */
+  constructor(root: string) {
+    const migrations = join(root, 'migrations')
+    for (const name of readdirSync(migrations).toSorted()) this.#db.exec(readFileSync(join(migrations, name), 'utf8'))
   }
 
-  bind(...values: unknown[]): Bound {
-    return new Bound(this.#statement, values)
+  execute(sql: string): void {
+    this.#db.exec(sql)
   }
-}
 
-/** @param root a directory that contains migrations/ */
-export function openDatabase(root: string): Database {
-  const db = new DatabaseSync(':memory:')
-  const migrations = join(root, 'migrations')
-  for (const name of readdirSync(migrations).toSorted()) db.exec(readFileSync(join(migrations, name), 'utf8'))
-  const prepared = new Map<string, StatementSync>()
-  return {
-    prepare(sql) {
-      const statement = prepared.get(sql) ?? db.prepare(sql)
-      prepared.set(sql, statement)
-      return new Bound(statement)
-    },
-    batch(statements) {
-      db.exec('BEGIN')
-      try {
-        const results = statements.map((statement) => ({ results: (statement as Bound).rows() }))
-        db.exec('COMMIT')
-        return Promise.resolve(results)
-      } catch (error) {
-        db.exec('ROLLBACK')
-        return Promise.reject(error instanceof Error ? error : new Error(String(error)))
-      }
-    },
+  /** Values by number: `?1` is the first. */
+  rows(sql: string, values: readonly Value[] = []): Row[] {
+    const statement = this.#prepared.get(sql) ?? this.#db.prepare(sql)
+    this.#prepared.set(sql, statement)
+    const parameters: Record<string, SQLInputValue> = {}
+    for (const [index, value] of values.entries()) parameters[`?${index + 1}`] = value
+    return statement.all(parameters)
+  }
+
+  /** All of it, or nothing. */
+  transaction<T>(work: () => T): T {
+    this.#db.exec('BEGIN')
+    try {
+      const result = work()
+      this.#db.exec('COMMIT')
+      return result
+    } catch (error) {
+      this.#db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#prepared.clear()
+    this.#db.close()
   }
 }

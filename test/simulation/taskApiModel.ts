@@ -56,17 +56,10 @@ export class TaskApi {
     replaces: boolean,
   ): Promise<'ok' | null> {
     const { DB } = program.env
-    if (
-      (await this.#service.code.tasks.savePlan(
-        DB,
-        id,
-        attempt,
-        JSON.stringify(plan),
-        replaces,
-        this.#service.clock.now,
-      )) === null
-    )
-      return null
+    const { now } = this.#service.clock
+    const stored = await this.#service.code.tasks.savePlan(DB, id, attempt, JSON.stringify(plan), replaces, now)
+    if (stored === null) return null
+    if (replaces) this.#service.checker.replaced(id, plan, stored.plan)
     await this.#service.monitor(program, id).notifyListeners()
     return 'ok'
   }

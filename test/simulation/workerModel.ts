@@ -10,7 +10,7 @@ import type { Checker } from './invariants.ts'
 import type { Clock, Process } from './virtualClock.ts'
 import { settled } from './virtualClock.ts'
 import type { Code } from './productionCode.ts'
-import type { Ledger } from './databaseModel.ts'
+import type { Ledger } from './ledger.ts'
 import { type Durable, envOf, storageOf } from './platformModel.ts'
 import { Crash, Program } from './program.ts'
 import type { Random } from '../support/seededRandom.ts'
@@ -284,7 +284,7 @@ export class Service {
     // A scheduler that was slow chose them while their main task still waited for them.
     for (const { id } of orphans) await this.code.transition(env, id, { type: 'claim' }, { slot: 0 })
     // Nor had it read that the part which this one needs is not stored.
-    const held = this.ledger.parts.heldBack()
+    const held = this.ledger.heldBack()
     const early = held === undefined ? null : await this.code.transition(env, held, { type: 'claim' }, { slot: 0 })
     // That one was stored meanwhile.
     if (early?.ok === true) this.send({ task: early.task.id, attempt: early.next.attempt })

@@ -5,9 +5,6 @@ declare global {
     interface Env {
       TEST_MIGRATIONS: D1Migration[]
       S3_SERVER: string
-      SIMULATE_SEEDS: string
-      /** test/simulation/tapes.ts */
-      TAPES: Fetcher
       REPEAT_JOBS: string
       IDEMPOTENCY_KEYS: string
       LONG_TESTS: string

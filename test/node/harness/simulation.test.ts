@@ -1,7 +1,6 @@
 // In charge of: the short form of the simulation, and checking its checker: bugs are planted in a copy of the source,
 // and each must be found.
-// Not in charge of: the long form (npm run long simulate -- --seeds 100000), the same SQL on D1
-// (test/worker/db/simulation.test.ts).
+// Not in charge of: the long form (npm run long simulate -- --seeds 100000).
 import { execFile } from 'node:child_process'
 import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { mkdtemp } from 'node:fs/promises'
@@ -30,18 +29,16 @@ async function simulate(...args: string[]): Promise<Result> {
   }
 }
 
-test.each([
-  ['no invariant is broken', LONG_FORM ? 2000 : 300, []],
-  ['also through the SQL on SQLite: the same rows after every event', LONG_FORM ? 100 : 20, ['--sql']],
-])('%s, %i seeds', async (_, seeds, options) => {
-  const { code, text } = await simulate('--seeds', String(seeds), ...options)
+test('no invariant is broken', async () => {
+  const seeds = LONG_FORM ? 1000 : 150
+  const { code, text } = await simulate('--seeds', String(seeds))
   expect(text).toContain(`${seeds} seeds from 1, 0 violations`)
   expect(code).toBe(0)
 })
 
 test('each message five times, each post three times: one result for each job (I11)', async () => {
-  const { text } = await simulate('--repeat', '--seeds', '250')
-  expect(text).toMatch(/250 seeds from 1, 0 violations, 1000 jobs, 1\d{3} attempts, 1000 results/)
+  const { text } = await simulate('--repeat', '--seeds', '100')
+  expect(text).toMatch(/100 seeds from 1, 0 violations, 400 jobs, \d{3} attempts, 400 results/)
 })
 
 test('a seed is the same world each time', async () => {
@@ -65,7 +62,7 @@ describe('a planted bug is found', () => {
   afterAll(() => rm(copy, { recursive: true, force: true }))
 
   test('without one the copy is found to be good', async () => {
-    expect(await simulate('--source', copy, '--seeds', '50', '--sql')).toMatchObject({ code: 0 })
+    expect(await simulate('--source', copy, '--seeds', '50')).toMatchObject({ code: 0 })
   })
 
   test('each patch applies to one place', async () => {
@@ -73,7 +70,7 @@ describe('a planted bug is found', () => {
       expect((await readFile(join(copy, file), 'utf8')).split(find), `${file} has lost "${find}"`).toHaveLength(2)
   })
 
-  test.each(sampled(PLANTED, 10))('$name', async ({ file, find, replaceWith, from = 1, seeds, finds, sql = false }) => {
+  test.each(sampled(PLANTED, 10))('$name', async ({ file, find, replaceWith, from = 1, seeds, finds }) => {
     const path = join(copy, file)
     const good = await readFile(path, 'utf8')
     try {
@@ -82,7 +79,7 @@ describe('a planted bug is found', () => {
         good.replace(find, () => replaceWith),
       )
       const range = ['--from', String(from), '--seeds', String(seeds)]
-      const { code, text } = await simulate('--source', copy, ...range, ...(sql ? ['--sql'] : []))
+      const { code, text } = await simulate('--source', copy, ...range)
       expect(text).toMatch(finds)
       expect(text).toMatch(/npm run long simulate -- --seed \d+ --trace/)
       expect(code).toBe(1)

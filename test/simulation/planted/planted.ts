@@ -12,8 +12,6 @@ export interface Planted {
   /** It must be found within so many. */
   seeds: number
   finds: RegExp
-  /** Only the SQL has it. */
-  sql?: boolean
 }
 
 export const lifecycle = 'contract/task/lifecycle.ts'

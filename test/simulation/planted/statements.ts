@@ -11,8 +11,7 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     replaceWith: `WHERE id = ?1 AND ?9 = ?9 AND ?10 = ?10 AND ?11 = ?11
        RETURNING`,
     seeds: 1000,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /I2 |I3 |I11 |I18 /,
   },
   {
     name: 'SQL: a slot whose last start failed is offered first',
@@ -20,8 +19,7 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     find: 'FROM slots ORDER BY free_at, k`',
     replaceWith: 'FROM slots ORDER BY -free_at, k`',
     seeds: 1000,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /order .*slots/,
   },
   {
     name: 'SQL: a slot that another holds is claimed',
@@ -29,8 +27,7 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     find: 'AND NOT EXISTS (SELECT 1 FROM slots WHERE k = ?4 AND (task IS NOT NULL OR free_at > ?6))',
     replaceWith: '',
     seeds: 1000,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /I3 .*starting with 0 slots/,
   },
   {
     name: 'SQL: a batch that lost its race frees the slot of a running attempt',
@@ -40,8 +37,7 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     replaceWith: `WHERE task = ?1 AND attempt = ?2\`,
     )`,
     seeds: 1000,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /I3 .*with 0 slots/,
   },
   {
     name: 'SQL: the job does not say what its task says',
@@ -49,8 +45,7 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     find: `finished_at = CASE WHEN ?4 THEN ?3 ELSE finished_at END`,
     replaceWith: `finished_at = CASE WHEN ?4 THEN ?3 ELSE ?3 END`,
     seeds: 50,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /I2 .*its end is/,
   },
   {
     name: 'SQL: waiting tasks start before their time',
@@ -58,8 +53,7 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     find: `WHERE waiting.not_before <= ?1 AND`,
     replaceWith: `WHERE ?1 = ?1 AND`,
     seeds: 200,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /order .*waiting/,
   },
   {
     name: 'SQL: the metrics count a change that lost its race',
@@ -67,8 +61,7 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     find: `add('changes() > 0')`,
     replaceWith: `add('TRUE')`,
     seeds: 1000,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /I18 .*_total is/,
   },
   {
     name: 'a lost attempt is counted as a job',
@@ -84,7 +77,6 @@ export const BUGS_OF_STATEMENTS: readonly Planted[] = [
     find: 'FROM json_each(?3) WHERE changes() > 0',
     replaceWith: 'FROM json_each(?3) WHERE TRUE',
     seeds: 1000,
-    finds: /model and SQL differ/,
-    sql: true,
+    finds: /I18 .*in the usage/,
   },
 ]

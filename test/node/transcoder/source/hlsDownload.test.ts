@@ -21,7 +21,14 @@ const described = (segments: HlsSegment[], ended = true): HlsDescription => ({
   playlist_digest: 'p',
   ended,
   target_seconds: 0.01,
-  tracks: [{ language: null, maps: [{ key: null, iv: null }], segments, integer_durations: segments.every(({ seconds }) => Number.isInteger(seconds)) }],
+  tracks: [
+    {
+      language: null,
+      maps: [{ key: null, iv: null }],
+      segments,
+      integer_durations: segments.every(({ seconds }) => Number.isInteger(seconds)),
+    },
+  ],
 })
 
 /** A task API that serves these resources in chunks of 7 bytes. */
