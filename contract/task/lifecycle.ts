@@ -201,7 +201,10 @@ function loseAttempt(lifecycle: TaskLifecycle, error: JobError, share: number | 
   )
 }
 
-/** The end of an attempt and of its task. What a part stored is removed with the job, whose main task fails with it. */
+/**
+ * The end of an attempt and of its task. If a part fails, its main task fails too: the job then removes what the part
+ * stored.
+ */
 function fail(lifecycle: TaskLifecycle, error: JobError): Transition {
   const after: SideEffect[] = lifecycle.kind === 'part' ? ['check_main'] : ['clean_up']
   return acceptTransition(lifecycle, { state: 'failed' }, ['release_slot', ...after, 'schedule'], error)

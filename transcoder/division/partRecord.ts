@@ -9,7 +9,7 @@ import { warningCode } from '#contract/warningCodes.ts'
 import type { ProbedRendition } from '../outputAnalysis/presentationAnalysis.ts'
 
 const count = z.number().check(z.int(), z.gte(0))
-/** May be a fraction, and before the beginning: a time in the source. */
+/** A time in the source. May be a fraction, and before the beginning. */
 const time = z.number()
 
 /** An object that a part has stored. `uri`: below the directory of its track. */
@@ -65,7 +65,7 @@ const common = {
   objects: z.array(finishedObjectSchema),
   /** Times are those of the outputs. */
   damage,
-  /** What the plan does not warn of already. */
+  /** Warnings that are not in the plan already. */
   warnings: z.array(
     z.object({
       code: warningCode,

@@ -8,7 +8,7 @@ import { UnlikeChunks } from './unlikeChunks.ts'
 
 /** Content of a record before compression. Names and times of segments are alike: a record becomes five times smaller. */
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024
-/** For the other members of the message. */
+/** Bytes for the other members of the message. */
 const MESSAGE_BYTES = 256 * 1024
 
 /**

@@ -15,7 +15,10 @@ import type { ChunkRecord, RestRecord, StreamRecord } from './partRecord.ts'
 
 /** What a part knows beside its segments. */
 export interface PartFacts {
-  /** By the id of the rendition. Needed of the first chunk and of the rest (pipeline/attemptReports.ts). */
+  /**
+   * What ffprobe reports, by the id of the rendition. Only the first chunk and the rest need it
+   * (pipeline/attemptReports.ts).
+   */
   probed: ReadonlyMap<string, ProbedRendition>
   /** Times are those of the outputs. */
   damage: DamageSummary
@@ -49,7 +52,7 @@ export async function chunkRecordOf(
   }
 }
 
-/** The same of everything but the video. Waits for the end of the video (`Segmenter.videoEnd`). */
+/** The record of everything but the video. Waits for the end of the video (`Segmenter.videoEnd`). */
 export async function restRecordOf(segmenter: Segmenter, whole: Plan, facts: RestFacts): Promise<RestRecord> {
   const packaging = packagingOf(whole)
   const leading = leadingRendition(packaging.renditions)
@@ -83,7 +86,7 @@ export async function restRecordOf(segmenter: Segmenter, whole: Plan, facts: Res
   }
 }
 
-/** The same of a job with single files. `stored`: the tracks that they are made of. */
+/** The same record for a job with single files. `stored`: the tracks that they are made of. */
 export function restRecordOfFiles(stored: readonly UploadedObject[], facts: RestFacts): RestRecord {
   return {
     kind: 'rest',

@@ -16,7 +16,7 @@ const surveyRecordSchema = z.object({
 })
 export type SurveyRecord = z.infer<typeof surveyRecordSchema>
 
-/** `targets`: renditions of which each sample tells the bits. Throws internal. */
+/** `targets`: number of renditions whose bits each sample states. Throws internal. */
 export function decodeSurveyRecord(record: unknown, targets: number): SurveyRecord {
   const parsed = surveyRecordSchema.safeParse(record)
   if (!parsed.success) throw new TaskError('internal', 'The record of a part that surveyed the source cannot be read.')

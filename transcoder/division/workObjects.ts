@@ -50,7 +50,10 @@ async function digest(body: FileSlice | Uint8Array): Promise<string> {
   return hash.digest('hex')
 }
 
-/** All bytes in order; the next piece is fetched while one is read. Throws internal if they are not those stored. */
+/**
+ * All bytes in order; the next piece is fetched while one is read. Throws internal if they differ from the bytes that were
+ * stored.
+ */
 export async function* readWorkObjects(
   taskClient: Pick<TaskClient, 'fetchWork'>,
   objects: readonly WorkObject[],

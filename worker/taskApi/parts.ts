@@ -28,18 +28,18 @@ import type { TaskEnv } from './taskContext.ts'
 
 const HEARTBEATS_OF_A_LEASE = 4
 /**
- * For a job that has lost a transcoder: hosts here may not last as long as the job. What is predicted to take less ends
- * within LONG_ATTEMPT_MS, even with the slowest transcoder that the prediction allows for.
+ * Threshold for a job that has lost a transcoder: hosts here may not last as long as the job. A job below it ends within
+ * LONG_ATTEMPT_MS, even with the slowest transcoder that the prediction allows for.
  */
 const DIVIDE_LOST_ABOVE_SECONDS = 60
 
-/** What the main task decides and reports is of the whole job: a part would replace it. @throws RequestError */
+/** Only the main task may decide and report for the whole job: a part would replace it. @throws RequestError */
 export function requireMainTask(c: Context<TaskEnv>): void {
   if (partOf(parseTaskId(c.get('task')).number) !== null)
     throw new RequestError('forbidden', 'Only the main task of a job may do this.')
 }
 
-/** What a part leaves for the others, no other task does. @throws RequestError */
+/** Only parts leave records for other tasks. @throws RequestError */
 export function requirePart(c: Context<TaskEnv>): void {
   if (partOf(parseTaskId(c.get('task')).number) === null)
     throw new RequestError('forbidden', 'Only a part of a divided job may do this.')
@@ -103,7 +103,7 @@ export async function divideJob(c: Context<TaskEnv>): Promise<Response> {
   if (result.ok || result.refusal === 'same') return c.json({ state: 'divided' })
   const now = result.task
   if (now?.attempt !== attempt || (now.state !== 'running' && now.state !== 'divided')) throw staleAttempt()
-  // The attempt is current: that it shall stop would be no reason.
+  // The attempt is current, so "stop" would be the wrong answer.
   throw new RequestError(
     'conflict',
     `The job has ${now.parts} parts, ${now.survey_parts} of a survey: it cannot be divided into ${parts}${survey ? ' of a survey' : ''}.`,
@@ -119,7 +119,7 @@ function encodeRecord(record: object): string {
     // V8 parses what it cannot write: each level needs a frame of the stack.
     throw new RequestError('invalid_request', 'record: It has too many levels.')
   }
-  // Longer than it was sent, where numbers had exponents.
+  // It may be longer than the text that was sent: numbers may have had exponents.
   if (new TextEncoder().encode(text).byteLength > MAX_PART_RECORD_BYTES)
     throw new RequestError('too_large', `A record may have at most ${MAX_PART_RECORD_BYTES} bytes.`)
   return text
@@ -135,13 +135,13 @@ export async function deliverPart(c: Context<TaskEnv>): Promise<Response> {
   const part = await findTask(c.env.DB, id)
   if (part?.attempt !== attempt || part.part === null) throw staleAttempt()
   const monitor = taskMonitor(c.env, id)
-  // The request that delivered it may have died before it told the monitor.
+  // The request that delivered the part may have died before it told the monitor.
   const stored = async (): Promise<Response> => {
     await monitor.attemptDelivered(attempt)
     return c.json({ state: 'completed' })
   }
   if (part.state === 'completed') return stored()
-  // Its monitor may not know yet that it was lost, or that its job has ended.
+  // The monitor of the part may not know yet that the attempt was lost, or that the job has ended.
   if (part.state !== 'running') throw staleAttempt()
   if ((await monitor.heartbeat(attempt, progress)) !== 'continue') {
     // The request may have been sent twice, and the other copy may have delivered the part meanwhile.

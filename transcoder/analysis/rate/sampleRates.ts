@@ -85,7 +85,7 @@ export async function withRateFactors(engine: FfmpegPrograms, plan: Plan, option
   return { ...plan, division: { ...plan.division, rateFactors: surveyedFactors(plan, factors) } }
 }
 
-/** Near them, parts of the job begin to find the factors; null = no rendition needs one, or none was found. */
+/** Factors near which parts of the job begin their search; null = no rendition needs a factor, or none was found. */
 export async function roughFactors(engine: FfmpegPrograms, plan: Plan, sampling: Sampling): Promise<number[] | null> {
   const wanted = rateSampling(engine, plan, sampling)
   return wanted === null ? null : firstFactors(wanted.targets, wanted.source, wanted.encode)

@@ -6,7 +6,10 @@ import type { Plan } from '../../plan/model/plan.ts'
 import type { LoopbackServer } from '../../source/loopbackServer.ts'
 import { readIndexedSamples } from '../surveyIndex.ts'
 
-/** By stretches of `seconds` of the output, the last incomplete one left out. null = the source does not say it. */
+/**
+ * Bytes of each stretch of `seconds` of the output. An incomplete last stretch is left out. null = the source does not say
+ * it.
+ */
 export async function sourceBytes(
   source: Pick<LoopbackServer, 'open' | 'readRange'>,
   { formats, video }: MediaInfo,

@@ -17,7 +17,7 @@ export interface PlaceSample {
 interface SurveyShare {
   part: number
   parts: number
-  /** Where the search begins. */
+  /** Rate factors with which the search begins. */
   factors: readonly number[]
 }
 
@@ -25,10 +25,10 @@ interface SurveyShare {
 const FIRST_PLACES = 4
 /** Places of a part between two corrections of its factors. */
 const BATCH = 4
-/** Samples from farther away are taken again, at most BATCH times: these pairs also say how the rate changes with the factor. */
+/** Samples farther from the result are taken again, at most BATCH times. The pairs also tell how the rate follows the factor. */
 const FAR = 0.6
 
-/** Near enough for the parts to begin with; null = the source cannot be sampled. */
+/** Factors with which the parts begin: near enough, not exact. null = the source cannot be sampled. */
 export async function firstFactors(
   targets: readonly RateTarget[],
   source: RateSource,
@@ -78,7 +78,7 @@ export function factorsOfSamples(
   return samples.length === 0 ? null : estimate(targets, source, samples, near)
 }
 
-/** As many as one task would take, in an order whose every share is spread over the video. */
+/** As many places as one task would sample, in an order whose every share is spread over the video. */
 function placesOf({ seconds, gop }: RateSource): RatePlace[] {
   const places = ratePlaces(seconds, gop)
   return places.slice(0, mostPlaces(places.length))

@@ -114,7 +114,7 @@ async function recordOf(
   const warnings: Warning[] = [...lateWarnings(late), ...ended]
   if (part.kind === 'chunk') {
     if (segments === null) throw new TaskError('internal', 'A chunk has no segments.')
-    // What is stored already is stored to its end: nothing may write when the part has ended.
+    // Uploads that have begun are completed: nothing may write when the part has ended.
     if (reading !== null) await segments.finish()
     const read = reading?.record(made.plan)
     // All chunks of a rendition have the same header: only the first chunk probes it.

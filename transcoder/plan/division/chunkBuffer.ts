@@ -30,7 +30,7 @@ export interface ChunkBuffer {
   saving: { first: number; last: number } | null
 }
 
-/** null = the plan makes no chunk. */
+/** How full the buffer is when the chunk begins and ends. null = the plan makes no chunk. */
 export function chunkBuffer(plan: PartOfPlan, video: VideoPlan): ChunkBuffer | null {
   const range = chunkFrames(plan, video.frameRate)
   if (range === null) return null
@@ -47,7 +47,7 @@ export interface ChunkEnd {
   bytes: number
 }
 
-/** null = nothing follows, or the rate is not constant. */
+/** The end of a chunk of a constant bitrate. null = no chunk follows, or the rate is not constant. */
 export function chunkEnd(plan: PartOfPlan, video: VideoPlan): ChunkEnd | null {
   const range = constantRange(plan, video)
   if (range === null || range.end === null) return null
@@ -60,7 +60,10 @@ export function chunkEnd(plan: PartOfPlan, video: VideoPlan): ChunkEnd | null {
 /** Timing messages count fields. */
 const TICKS_PER_FRAME = 2
 
-/** From the last key frame before the chunk to its first frame; null = nothing comes before, or the rate is not constant. */
+/**
+ * Clock ticks from the last key frame before the chunk to its first frame; null = nothing comes before, or the rate is not
+ * constant.
+ */
 export function ticksBefore(plan: PartOfPlan, video: VideoPlan): number | null {
   const range = constantRange(plan, video)
   if (range === null || range.first === 0) return null
@@ -94,7 +97,7 @@ function bufferBits({ bufferBits: bits }: VideoPlan): number {
   return signalled(Math.floor(bits / 1000) * 1000, SIZE_UNIT)
 }
 
-/** The decoder's, as the encoder keeps to it. */
+/** The decoder's buffer, with the values that the encoder keeps to. */
 export function bufferOf(video: VideoPlan): DecoderBuffer {
   const { mode, maxKbps, frameRate } = video
   const rate = mode === 'cbr' ? signalled(maxKbps * 1000, RATE_UNIT) : maxKbps * 1000

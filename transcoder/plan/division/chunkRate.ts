@@ -4,9 +4,9 @@ import type { Plan } from '../model/plan.ts'
 import type { VideoPlan } from '../model/videoPlan.ts'
 
 /**
- * Encoders whose chunks need one. With an average bitrate, each chunk begins with the encoder's guess and ends near the
- * average whatever it shows: 2 % of the size and of the quality after each join for film, several times as much where
- * easy and difficult parts alternate. mpeg2 is not divided (notDivided.ts).
+ * Encoders whose chunks need a constant rate factor. With an average bitrate, each chunk begins with the encoder's guess
+ * and ends near the average whatever it shows: 2 % of the size and of the quality after each join for film, several times
+ * as much where easy and difficult parts alternate. mpeg2 is not divided (notDivided.ts).
  */
 const DRIFTING: ReadonlySet<VideoPlan['codec']> = new Set(['h264', 'hevc'])
 
@@ -15,7 +15,10 @@ export function needsRateFactor(video: VideoPlan | null): video is VideoPlan {
   return video !== null && video.copied == null && video.mode === 'vbr' && DRIFTING.has(video.codec)
 }
 
-/** For the derived plan of a chunk; null = as the rendition's plan says. `rendition`: its position in the packaging. */
+/**
+ * The rate factor in the derived plan of a chunk; null = the rendition's plan decides. `rendition`: its position in the
+ * packaging.
+ */
 export function chunkRateFactor({ part, division }: Pick<Plan, 'part' | 'division'>, rendition: number): number | null {
   return part?.kind === 'chunk' ? (division?.rateFactors?.[rendition] ?? null) : null
 }

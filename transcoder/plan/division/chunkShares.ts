@@ -1,7 +1,7 @@
 // In charge of: how long the chunks of a job are, before each begins at a segment: equal, or shorter towards the end.
 // Not in charge of: where they begin (planDivision.ts), the longest of them (automaticDivision.ts).
 
-/** Parts of the longest chunk. */
+/** The last chunks have the length of the longest chunk, divided by these. */
 const STEPS = [2, 4]
 
 /**
@@ -15,8 +15,8 @@ export function equalShares(length: number, most: number, maxChunks: number): nu
 
 /**
  * The slots take chunks as they become free. If the last chunks were as long as the others, most slots would wait half of
- * that time for the last one. So they are shorter: one for each slot of half the length, then one of a quarter. `least`:
- * of the shortest chunk.
+ * that time for the last chunk. So the last ones are shorter: for each slot, one of half the length, then one of a quarter.
+ * `least`: length of the shortest chunk.
  */
 export function taperedShares(
   length: number,
@@ -27,7 +27,7 @@ export function taperedShares(
     Array.from({ length: slots }, () => most / step),
   )
   const before = length - tail.reduce((sum, share) => sum + share, 0)
-  // Before them, each slot has a chunk of full length.
+  // Before the shorter chunks, each slot has a chunk of full length.
   const count = Math.ceil(before / most)
   if (slots < 2 || before < slots * most || count + tail.length > maxChunks) return equalShares(length, most, maxChunks)
   return [...equalShares(before, most, count), ...tail]

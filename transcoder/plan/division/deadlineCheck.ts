@@ -9,9 +9,9 @@ import { dividedSeconds, type Deadline } from './deadlineDivision.ts'
 import { planDivision, type DivisionAbilities } from './planDivision.ts'
 
 export interface DeadlineCheck extends Deadline {
-  /** With all transcoders that exist. */
+  /** Predicted time of the job with all transcoders that exist. */
   predictedSeconds: number
-  /** At the same time; null = no number is enough. */
+  /** How many transcoders the job needs at the same time to end in time; null = no number is enough. */
   slotsNeeded: number | null
 }
 
@@ -42,7 +42,7 @@ export function checkDeadline(
   }
 }
 
-/** As it would be divided if there were more transcoders. */
+/** The plan of the job as it would be divided if there were more transcoders. */
 function withMoreSlots(spec: JobSpec, plan: Plan, media: MediaInfo, abilities: DivisionAbilities): Plan {
   const { automatic, maxParts } = abilities
   if (plan.division != null || automatic?.deadline == null || maxParts === null) return plan

@@ -12,7 +12,7 @@ import { SlotTimes } from './slotTimes.ts'
 import { surveyParts } from './surveyPlan.ts'
 
 export interface Deadline {
-  /** Until the job is wanted; 0 = that is over. */
+  /** Seconds until the job is wanted; 0 = the time is over. */
   secondsLeft: number
   /** Transcoders that may work on the job at once. */
   slots: number

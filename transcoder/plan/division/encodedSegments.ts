@@ -1,4 +1,4 @@
-// In charge of: the video of a job as segments, as chunks make it, also where the outputs are made of it later.
+// In charge of: the video of a job as chunks make it: segments, even if outputs are files that are copied from them.
 // Not in charge of: where chunks begin (planDivision.ts), the outputs that are made of them (copyPlan.ts).
 import { multiply, ratio, toNumber, type Rational } from '../../formats/rational.ts'
 import type { PackagingPlan, Plan, RenditionPlan } from '../model/plan.ts'

@@ -17,7 +17,7 @@ export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable
   return ofOutputs(plan) ?? ofSource(spec, plan, media, seekable)
 }
 
-/** Every part stores its segments as they are; what has one writer is copied from them. */
+/** Parts store segments. Outputs with one writer (files, continuous streams) are copied from segments. */
 function ofOutputs(plan: Plan): string | null {
   return plan.packaging === null ? ofFiles(plan) : ofPackage(plan, plan.packaging)
 }

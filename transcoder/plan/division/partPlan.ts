@@ -6,8 +6,8 @@ import { encodedSegments, isCopiedFromParts } from './encodedSegments.ts'
 import type { Plan } from '../model/plan.ts'
 
 /**
- * By index. The last chunk is first: the rest needs its number of frames for the end of the audio. Then the rest, then
- * chunk 0 and so on.
+ * The parts in the order of their index: the last chunk, the rest, chunk 0, chunk 1 and so on. The rest needs the number of
+ * frames of the last chunk for the end of the audio.
  */
 export function partsOf({ chunks }: DivisionPlan): PartPlan[] {
   const parts = chunks.map((from, chunk): PartPlan => ({ kind: 'chunk', chunk, from, to: chunks[chunk + 1] ?? null }))
@@ -24,7 +24,7 @@ export function planOfPart(plan: Plan, part: PartPlan): Plan {
   const { packaging } = segmented
   if (packaging === null) throw new TypeError('the video of this plan has no common segments')
   if (part.kind === 'rest') return planOfRest(plan, part)
-  // The main task has reported them.
+  // The main task has reported the warnings of the plan.
   const common = { ...segmented, part, warnings: [] }
   return {
     ...common,

@@ -18,7 +18,7 @@ import { MAX_SURVEY_PARTS } from './surveyPlan.ts'
 export interface DivisionAbilities {
   /** The source can be read from any byte. */
   seekable: boolean
-  /** What a look at the source found: why it cannot be divided, as the end of a sentence. Missing or null = nothing. */
+  /** Why the source cannot be divided, as the end of a sentence. Missing or null = nothing was found that prevents it. */
   hindrance?: string | null
   /** The most parts that the service accepts; null = it divides no jobs. */
   maxParts: number | null
@@ -54,12 +54,12 @@ export function planDivision(spec: JobSpec, plan: Plan, media: MediaInfo, abilit
   const longest = Math.min(usual ?? Number.POSITIVE_INFINITY, inTime ?? Number.POSITIVE_INFINITY)
   const result = divideInto({ longest, slots: automatic.slots ?? 1 }, spec, plan, media, abilities)
   if ('division' in result || result.left_out === null || inTime !== null) return result
-  // It did not ask, and one task is good enough for it.
+  // The job did not ask for chunks, and one task has enough time for it.
   const risk = tooLongForOneAttempt(plan, media, automatic)
   return { left_out: risk === null ? null : `${result.left_out}. ${risk}` }
 }
 
-/** `longest`: seconds of a chunk; `slots`: between which its end is shared out. */
+/** `longest`: seconds of a chunk; `slots`: transcoders that share the end of the job. */
 function divideInto(
   { longest, slots }: { longest: number; slots: number },
   spec: JobSpec,

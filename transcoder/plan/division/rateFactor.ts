@@ -10,11 +10,11 @@ export const FIRST_FACTORS: Readonly<Record<VideoCodec, number>> = { h264: 22, h
 const LOWEST = 8
 const HIGHEST = 46
 
-/** Change of the rate's logarithm with the factor: usually −0.09 to −0.13, flatter where the peak rate limits. */
+/** Change of the rate's logarithm if the factor rises by 1: usually −0.09 to −0.13, flatter where the peak rate limits. */
 const USUAL_SLOPE = -0.115
 const STEEPEST = -0.2
 const FLATTEST = -0.04
-/** Nearer ones say more about chance than about the slope. */
+/** Least difference of two factors: nearer samples say more about chance than about the slope. */
 const LEAST_DISTANCE = 0.4
 
 interface Sample {
@@ -64,7 +64,7 @@ export class RateSamples {
   /** The factor at which the mean of a place has these bits, to hundredths. */
   factorFor(bits: number, near: number): number {
     let factor = near
-    // The samples that are nearest change with it.
+    // With another factor, other samples are the nearest.
     for (let step = 0; step < 4; step += 1) {
       const mean = this.mean(factor)
       if (!(mean.bits > 0)) return LOWEST
@@ -73,7 +73,7 @@ export class RateSamples {
     return factor
   }
 
-  /** From the places that have two samples near this factor. */
+  /** The slope at this factor, from places that have two samples near it. */
   #slope(factor: number): number {
     const sums = { low: 0, high: 0, lowFactor: 0, highFactor: 0, count: 0 }
     for (const samples of this.#samples.values()) {

@@ -2,7 +2,7 @@
 // Not in charge of: the length of the run-in (argv/chunkArgs.ts), the key frame where it begins (analysis/keyFrameSeek.ts).
 import type { Plan } from '../model/plan.ts'
 
-/** Filters that look at their neighbours, and whatever is drawn or cut by the time of frames before the chunk. */
+/** Filters that look at neighbouring frames, and all that is drawn or cut by the time of frames before the chunk. */
 export function needsRunIn({ cut, burnIn, packaging, picture }: Plan): boolean {
   const videos = (packaging?.renditions ?? []).flatMap(({ video }) => (video === null ? [] : [video]))
   return (

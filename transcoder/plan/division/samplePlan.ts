@@ -18,7 +18,7 @@ export interface SampledRenditions {
 /** Seconds by which GOPs of different frame rates may differ. */
 const SAME_SECONDS = 1e-6
 
-/** null = none needs a factor, or their GOPs do not begin together, so that no place begins with one of each. */
+/** null = no rendition needs a factor, or their GOPs never begin together: no place begins with a GOP of each rendition. */
 export function sampledRenditions({ packaging }: Pick<Plan, 'packaging'>): SampledRenditions | null {
   const found = (packaging?.renditions ?? []).flatMap(({ video }, position) =>
     needsRateFactor(video) ? [{ video, position }] : [],

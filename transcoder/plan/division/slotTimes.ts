@@ -2,7 +2,7 @@
 // Not in charge of: the order of waiting tasks (worker/db/tasks.ts), the predictions (estimate/costModel.ts).
 
 export class SlotTimes {
-  /** When each becomes free, in seconds. Ascending. */
+  /** When each slot becomes free, in seconds. Ascending. */
   readonly #freeAt: number[]
 
   constructor(slots: number) {
