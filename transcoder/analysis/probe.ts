@@ -8,7 +8,8 @@ import { explainExit } from '../ffmpeg/exit.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { FfprobeError, runFfprobe } from '../ffmpeg/run.ts'
 import { DEEP_PROBE_FLAGS } from '../plan/streams/audioStreamCount.ts'
-import { parseFfprobe, type FfprobeJson, type UnnamedAudio } from '../plan/model/ffprobeJson.ts'
+import { parseFfprobe, type UnnamedAudio } from '../plan/model/ffprobeJson.ts'
+import type { FfprobeJson } from '../plan/model/probeOutput.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 
 const PROBE_TIMEOUT_MS = 120_000

@@ -2,7 +2,7 @@
 // measured again, decoded by a process of its own: a meter that begins again forgets what it has heard.
 // Not in charge of: the arguments (ebur128.ts), what is measured (measureLoudness.ts).
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms, type FfmpegResult, type RunOptions } from '../../ffmpeg/run.ts'
-import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from '../../ffmpeg/steadyFeed.ts'
+import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from '../steadyFeed.ts'
 import { distinctTracks, steadyArgs, steadyInput, steadyMix, steadyPad } from '../../plan/argv/steadyAudio.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { isDiagnostic } from '../damage/ffmpegMessages.ts'

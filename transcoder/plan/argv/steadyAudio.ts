@@ -2,7 +2,7 @@
 // another process reads it. ffmpeg makes the filters of a stream anew at each change: all that counts from the beginning
 // (first_pts, samples, silence, loudness) would begin again, and what filters hold back would be lost. These filters keep
 // nothing, so what they make goes on: one layout, one sample rate, the times of the source.
-// Not in charge of: running the process (ffmpeg/steadyFeed.ts), noticing a change (analysis/damage/damageMonitor.ts).
+// Not in charge of: running the process (analysis/steadyFeed.ts), noticing a change (analysis/damage/damageMonitor.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { ChannelMix } from '../model/channelMix.ts'
 import { mixFilters } from './filters.ts'

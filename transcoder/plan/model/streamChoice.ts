@@ -1,6 +1,6 @@
 // In charge of: which of a file's video streams a player would show, and which of its audio streams nothing can decode.
 // Not in charge of: reading them (ffprobeJson.ts), the audio that a job selects (audio/missingAudio.ts).
-import type { ProbeStream } from './ffprobeJson.ts'
+import type { ProbeStream } from './probeOutput.ts'
 
 /** Codecs of still images; a video of such frames is chosen where there is no other. */
 const PICTURES = new Set(['mjpeg', 'png', 'bmp', 'gif', 'webp', 'tiff', 'jpeg2000'])

@@ -3,8 +3,8 @@
 // Not in charge of: the arguments (plan/argv/steadyAudio.ts), when which format begins (analysis/damage/).
 import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
-import { filteredStream } from '../analysis/damage/ffmpegMessages.ts'
-import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms, type FfmpegResult, type PipeFeed } from './run.ts'
+import { filteredStream } from './damage/ffmpegMessages.ts'
+import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
 
 /** What the process writes to. */
 export const STEADY_PIPE = `pipe:${FIRST_PIPE_FD}`
