@@ -194,8 +194,8 @@ export const BUGS_OF_ATTEMPTS: readonly Planted[] = [
     file: 'worker/monitor/currentAttempt.ts',
     find: 'await this.save({ ...this.state, heldUntil: now + PROGRESS_HOLD_MS })',
     replaceWith: 'await this.save({ ...this.state, heldUntil: now })',
-    from: 2400,
-    seeds: 100,
+    from: 2840,
+    seeds: 10,
     finds: /I4/,
   },
 ]
