@@ -28,8 +28,8 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     await this.#storage.put(cursor, last)`,
     replaceWith: `await this.#storage.put(cursor, last)
     await (await sink())?.deleteMany(keys.map((key) => key.slice(objectPrefix(0).length)))`,
-    from: 3200,
-    seeds: 100,
+    from: 535,
+    seeds: 10,
     finds: /I8/,
   },
   {
