@@ -1,5 +1,6 @@
 // In charge of: the golden corpus: `main.ts` makes its jobs and names each that differs from test/golden/corpus.json; --write
-// makes that file anew. --only TEXT: the cases whose name contains it. --repeat: each twice, to find what differs by itself.
+// makes that file anew. --only TEXT: the cases whose name contains it; with
+// --write they replace those of the file. --repeat: each twice, to find what differs by itself.
 // Not in charge of: the jobs (cases.ts), what is kept of each (record.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,7 +38,10 @@ if (!values.write && !values.repeat && before.ffmpeg !== version) {
 
 const FORMS = ['whole', 'parts'] as const
 const wanted = CASES.filter(({ name }) => name.includes(values.only)).flatMap((each) =>
-  FORMS.map((form) => ({ each, form, name: `${form} ${each.name}` })),
+  FORMS.map((form) => ({ each, form, name: `${form} ${each.name}` })).filter(
+    // What was never recorded cannot be compared.
+    ({ name }) => values.write || values.repeat || Object.hasOwn(before.cases, name),
+  ),
 )
 const cases: Record<string, Golden> = {}
 let differ = 0
@@ -64,11 +68,13 @@ async function work(): Promise<void> {
 await Promise.all(Array.from({ length: CONCURRENCY }, work))
 
 if (values.write) {
-  const lines = Object.entries(cases)
+  const lines = Object.entries(values.only === '' ? cases : { ...before.cases, ...cases })
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, golden]) => `    ${JSON.stringify(name)}: ${JSON.stringify(golden)}`)
   await writeFile(FILE, `{\n  "ffmpeg": ${JSON.stringify(version)},\n  "cases": {\n${lines.join(',\n')}\n  }\n}\n`)
-} else if (values.only === '' && !values.repeat)
+} else if (values.only === '' && !values.repeat) {
+  // A job that the matrix has no more.
   for (const name of Object.keys(before.cases)) if (cases[name] === undefined) compare(name, {}, before.cases[name])
+}
 console.log(`${wanted.length} cases, ${differ} differ`)
 process.exitCode = differ > 0 ? 1 : 0
