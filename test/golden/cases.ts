@@ -15,10 +15,10 @@ export interface GoldenCase {
 const FEATURES: Record<string, { job: JobChange; source?: SourceName }> = {
   cut: { job: { start_time: 0.4, end_time: 1.6 } },
   logo: { job: { logo_url: 'https://cdn.example.test/logo.png', logo_opacity: 50 } },
-  captions: { job: { closed_captions: true }, source: 'captions' },
+  captions: { job: { closed_captions: true, audioProfiles: [{ optional: true }] }, source: 'captions' },
   hevc: { job: { video_codec: 'hevc' } },
   rotated: { job: { video_aspect_ratio: 'rotate_clockwise' } },
-  progressive: { job: { force_progressive: true }, source: 'fields' },
+  progressive: { job: { force_progressive: true, audioProfiles: [{ optional: true }] }, source: 'fields' },
   rate: { job: { videoProfiles: [{ video_framerate: '1/2x' }] } },
   cbr: { job: { videoProfiles: [{ video_bitrate_mode: 'cbr' }] } },
   surround: { job: { audioProfiles: [{ audio_codec: 'ac3', audio_channels: '2' }] } },
