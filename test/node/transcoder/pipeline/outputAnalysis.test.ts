@@ -45,8 +45,8 @@ interface Stored {
   file: (path: string) => Promise<string>
 }
 
-/** Runs a whole attempt at a job with that source, for the current service or an older one. */
-async function run(source: string, body: Record<string, unknown>, isOlder = false): Promise<Stored> {
+/** Runs a whole attempt at a job with that source. */
+async function run(source: string, body: Record<string, unknown>): Promise<Stored> {
   const credentials = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
   const validation = validateJob(
     { input: 'https://example.com/clip.mp4', cloud_credentials: credentials, audioProfiles: [], ...body },
@@ -55,7 +55,6 @@ async function run(source: string, body: Record<string, unknown>, isOlder = fals
   if (!validation.ok) throw new Error(JSON.stringify(validation.problems))
   taskApi = await new FakeTaskApi({ bytes: await readFile(source) }).start()
   taskApi.task = { ...describeTask({ container: 'mp4' }), config: validation.config }
-  if (isOlder) delete taskApi.task.accepts
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])
   expect(taskApi.breaches).toEqual([])
@@ -430,19 +429,6 @@ describe('segmented output', () => {
     expect(report.objects.filter(({ path }) => path.endsWith('poster.jpg'))).toMatchObject([
       { path: 'thumbnails/poster.jpg', role: 'poster' },
     ])
-  })
-
-  test('an older service gets the reports in its own format after a rollback', async () => {
-    const body = {
-      output_container: 'hls',
-      segmented_output_hls: true,
-      thumbnails: true,
-      videoProfiles: [{ ...SIZE, video_bitrate: 300 }],
-    }
-    const { roles, objects } = await run(await burst(), body, true)
-    expect([...roles.values()].filter((role) => role === 'poster' || role === 'storyboard')).toEqual([])
-    expect(roles.get('thumbnails/thumbnails.vtt')).toBe('playlist')
-    expect([...objects.keys()].filter((path) => path.endsWith('poster.jpg'))).toEqual(['thumbnails/j-1-1/poster.jpg'])
   })
 })
 
