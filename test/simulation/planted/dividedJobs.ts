@@ -72,7 +72,7 @@ export const BUGS_OF_DIVIDED_JOBS: readonly Planted[] = [
     file: monitor,
     find: `const below = isUsed ? task.attempt : null`,
     replaceWith: `const below = isUsed ? (isMain ? task.attempt : 0) : null`,
-    from: 150,
+    from: 370,
     seeds: 100,
     finds: /I8 .*left|I19 .*are stored/,
   },
