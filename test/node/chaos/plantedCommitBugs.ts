@@ -25,8 +25,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'the record is gone before the first complete',
     file: commit,
-    find: '  const { objects, written = [] } = record\n',
-    put: '  const { objects, written = [] } = record\n  await deleteCommitRecord(env, task.job_id, attempt)\n',
+    find: '  const { objects, written } = record\n',
+    put: '  const { objects, written } = record\n  await deleteCommitRecord(env, task.job_id, attempt)\n',
     point: { phase: 'lost', step: /^(CompleteMultipartUpload|PutObject) (?!.*attempt-)/ },
     finds: /ended error: .*record of the finished work is missing/,
   },
