@@ -87,17 +87,6 @@ test('the page of a list is chosen from one index, without the rows', async () =
   expect(steps).not.toMatch(/SCAN jobs|SCAN tasks/)
 })
 
-test('jobs of before have a name too, and are found by their address', async () => {
-  await create({ input: 'https://x.test/Old%20film.mp4' })
-  await env.DB.prepare(`UPDATE jobs SET input_name = NULL, sought = ''`).run()
-  const migration = env.TEST_MIGRATIONS.flatMap(({ queries }) => queries).find((query) =>
-    /UPDATE jobs SET sought/.test(query),
-  )
-  await env.DB.prepare(migration!).run()
-  const { jobs } = await readJson('/api/v0/job?search=OLD%2520FILM')
-  expect(jobs).toMatchObject([{ status: { input_name: 'Old film.mp4' } }])
-})
-
 test('uploads are listed newest first, in pages, with what is stored of unfinished ones; others’ and expired ones are not', async () => {
   const small = await upload('a.mp4')
   const begun = await apiRequest('/uploads', {
