@@ -64,8 +64,9 @@ export function readSourceVideo(
   const rare = !rgb && rareMatrices.has(matrix)
   return {
     ...readAlpha(video),
-    // Where ffmpeg turns the frames, it does so in front of all filters: its graph is rebuilt at a change, as by default.
-    ...(video.rotation === 0 && video.mirrored !== true ? { coded: codedFrames(video) } : {}),
+    // Where ffmpeg turns the frames, it does so in front of all filters; and swscale of ffmpeg 7 refuses frames of a matrix
+    // that it does not know. The graph of these sources is rebuilt at a change, as by default.
+    ...(video.rotation === 0 && video.mirrored !== true && isScalable(video) ? { coded: codedFrames(video) } : {}),
     rgb,
     width: size.width,
     height: size.height,
@@ -81,6 +82,11 @@ export function readSourceVideo(
         : null,
   }
 }
+
+const SCALED_MATRICES = new Set(['gbr', 'bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc', 'unknown'])
+
+/** libavfilter 10, vf_scale.c: colour spaces that it accepts. */
+const isScalable = ({ colorSpace }: VideoStream): boolean => colorSpace === null || SCALED_MATRICES.has(colorSpace)
 
 export function codedFrames(video: VideoStream): CodedFrames {
   const { width, height, sar, pixelFormat, blanking } = video
