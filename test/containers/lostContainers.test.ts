@@ -117,14 +117,18 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
         segmented_output_hls: true,
         segmented_output_dash: true,
         max_chunk_seconds: 10,
-        video_bitrate_mode: 'qvbr',
-        videoProfiles: [{ output: '', width: 1280, height: 720, video_bitrate: 3000 }],
+        // Its rate needs no samples: they would be encoded before the job is divided.
+        videoProfiles: [{ output: '', width: 1280, height: 720, video_bitrate: 3000, video_bitrate_mode: 'qvbr' }],
       }),
     )
-    const begun = await waitFor('a chunk to be at work', async () => {
-      const { chunks } = (await fixture.service.status(id)) ?? {}
-      return chunks != null && chunks.running > 0 ? chunks : null
-    })
+    const begun = await waitFor(
+      'a chunk to be at work',
+      async () => {
+        const { chunks } = (await fixture.service.status(id)) ?? {}
+        return chunks != null && chunks.running > 0 ? chunks : null
+      },
+      4 * MINUTE_MS,
+    )
     expect(begun.total).toBe(6)
     const [busy] = await waitFor('its container', async () => {
       const found = await fixture.service.busyContainers()
