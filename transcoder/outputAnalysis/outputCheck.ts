@@ -3,17 +3,10 @@
 // Not in charge of: measuring (fileAnalysis.ts), segmented output, whose manifests state what was measured.
 import type { Warning } from '#contract/errors.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
-import type { AudioPlan } from '../plan/model/plan.ts'
-import type { VideoPlan } from '../plan/model/videoPlan.ts'
+import type { FinishedObject } from '#contract/task/protocol.ts'
+import type { AudioFilePlan, OutputPlan, Plan } from '../plan/model/plan.ts'
 
-export interface CheckedFile {
-  path: string
-  /** null = the source does not state it. */
-  expectedSeconds: number | null
-  video: VideoPlan | null
-  audio: readonly AudioPlan[]
-  facts: MediaFacts | null
-}
+type PlannedMedia = OutputPlan | AudioFilePlan
 
 /** Encoders fill their last packet; sources round the length that they state. */
 const LONGER_SECONDS = 1
@@ -22,31 +15,33 @@ const LONGER_SHARE = 0.01
 const RATED_SECONDS = 10
 const RATE_SHARE = 1.25
 
-/** One warning for each file that lasts longer than its source, or exceeds the highest rate that was asked for. */
-export function outputWarnings(files: readonly CheckedFile[]): Warning[] {
-  return files.flatMap(({ path, facts, ...planned }) => {
-    if (facts === null) return []
+/**
+ * One warning for each file that lasts longer than its source, or exceeds the highest rate that was asked for. `stored`: the
+ * files of the plan in its order, outputs first; what could not be measured is not judged.
+ */
+export function outputWarnings(
+  { outputs, audioFiles }: Pick<Plan, 'outputs' | 'audioFiles'>,
+  stored: readonly Pick<FinishedObject, 'media'>[],
+): Warning[] {
+  return [...outputs, ...audioFiles].flatMap((planned, index) => {
+    const facts = stored[index]?.media
+    if (facts == null) return []
     const found = [...longer(facts, planned), ...tooManyBits(facts, planned)]
-    return found.length === 0 ? [] : [{ code: 'output_differs', message: `${path} ${found.join(' and ')}.` }]
+    return found.length === 0 ? [] : [{ code: 'output_differs', message: `${planned.path} ${found.join(' and ')}.` }]
   })
 }
 
-function longer({ duration_seconds: seconds }: MediaFacts, planned: Omit<CheckedFile, 'path' | 'facts'>): string[] {
-  const { expectedSeconds: expected } = planned
-  if (expected === null || seconds <= expected * (1 + LONGER_SHARE) + LONGER_SECONDS) return []
-  return [`lasts ${seconds.toFixed(1)} s, and its source states ${expected.toFixed(1)} s`]
+function longer({ duration_seconds: seconds }: MediaFacts, { durationSeconds: stated }: PlannedMedia): string[] {
+  if (stated === null || seconds <= stated * (1 + LONGER_SHARE) + LONGER_SECONDS) return []
+  return [`lasts ${seconds.toFixed(1)} s, and its source states ${stated.toFixed(1)} s`]
 }
 
-function tooManyBits(
-  { duration_seconds: seconds, video, audio }: MediaFacts,
-  planned: Omit<CheckedFile, 'path' | 'facts'>,
-): string[] {
+function tooManyBits({ duration_seconds: seconds, video, audio }: MediaFacts, planned: PlannedMedia): string[] {
   if (seconds < RATED_SECONDS) return []
+  const encoded = 'video' in planned && planned.video.copied == null ? planned.video : null
   const tracks = [
-    ...(planned.video === null || planned.video.copied != null
-      ? []
-      : [{ name: 'video', limit: planned.video.maxKbps, made: video?.bitrate_kbps }]),
-    ...planned.audio.map((track, index) => ({
+    { name: 'video', limit: encoded?.maxKbps ?? Infinity, made: video?.bitrate_kbps },
+    ...[planned.audio].flat().map((track, index) => ({
       name: `audio ${index + 1}`,
       // A lossless codec has no rate that was asked for.
       limit: track.copied != null || track.bitDepth != null ? Infinity : track.bitrateKbps,

@@ -5,7 +5,7 @@ import type { FinishedObject, FinishPost } from '#contract/task/protocol.ts'
 import type { Attempt } from '../attempt.ts'
 import { endedStreamWarnings } from '../analysis/damage/endedStreams.ts'
 import { damageWarnings } from '../analysis/damage/damageReport.ts'
-import { outputWarnings, type CheckedFile } from '../outputAnalysis/outputCheck.ts'
+import { outputWarnings } from '../outputAnalysis/outputCheck.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { finalizePackage } from '../segmenter/finishPackage.ts'
@@ -34,7 +34,7 @@ export async function transcodeResult(
     ...endedStreamWarnings(attempt.loopback.endedStreams, open, plan),
     ...learned,
     ...extracted.warnings,
-    ...outputWarnings(checkedFiles(plan, mediaFiles)),
+    ...outputWarnings(plan, mediaFiles),
   ])
   const files = [...mediaFiles, ...extracted.objects]
   const usage = usageReport(
@@ -59,14 +59,6 @@ export async function transcodeResult(
   )
   controller.signal.throwIfAborted()
   return { ...packaged, progress: progress.snapshot(), usage }
-}
-
-function checkedFiles({ outputs, audioFiles }: Plan, stored: readonly FinishedObject[]): CheckedFile[] {
-  const planned = [...outputs, ...audioFiles.map((file) => ({ ...file, video: null }))]
-  return planned.map(({ path, durationSeconds, video, audio }, index) => {
-    const facts = stored[index]?.media ?? null
-    return { path, expectedSeconds: durationSeconds, video, audio: [audio].flat(), facts }
-  })
 }
 
 /** The files of the plan, once they are stored. */

@@ -22,6 +22,7 @@ import { placedCaptions, writeCaptionInputs } from '../captionTracks.ts'
 import { encode } from '../encode.ts'
 import { lateWarnings, type Late } from '../multiplexOutput.ts'
 import { requireOutputSpace } from '../transcode.ts'
+import { outputWarnings } from '../../outputAnalysis/outputCheck.ts'
 import { storedFiles } from '../transcodeResult.ts'
 import { usageReport } from '../usageReport.ts'
 import type { SourceFacts } from './sourceFacts.ts'
@@ -78,6 +79,7 @@ export async function copyParts(
   const found = [
     ...damageWarnings(damage, plan.durationSeconds, engine.version),
     ...lateWarnings(late),
+    ...outputWarnings({ ...plan, audioFiles: [] }, files),
     ...joinWarnings(encodedSegments(plan), chunks),
     ...records.flatMap((record) => record.warnings),
   ]

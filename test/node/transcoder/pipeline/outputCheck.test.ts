@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { FinishPost } from '#contract/task/protocol.ts'
+import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import { outputWarnings } from '../../../../transcoder/outputAnalysis/outputCheck.ts'
+import type { AudioFilePlan } from '../../../../transcoder/plan/model/plan.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { makeClip } from '../../../support/media/media.ts'
 import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
@@ -44,15 +46,16 @@ test("'output_differs': a source that states less than it has", async () => {
 })
 
 test('more bits than were asked for, in files that are long enough to tell', () => {
-  const file = (seconds: number, kbps: number) => ({
-    path: 'a.mp4',
-    expectedSeconds: seconds,
-    video: null,
-    audio: [{ codec: 'aac', bitrateKbps: 128 } as never],
-    facts: { duration_seconds: seconds, audio: [{ bitrate_kbps: kbps }] } as never,
-  })
-  expect(outputWarnings([file(20, 129), file(5, 500)])).toEqual([])
-  expect(outputWarnings([file(20, 500)])).toMatchObject([
-    { message: 'a.mp4 has 500 kbps of audio 1 instead of at most 128 kbps.' },
-  ])
+  const warnings = (seconds: number, kbps: number) =>
+    outputWarnings(
+      {
+        outputs: [],
+        audioFiles: [
+          { path: 'a.m4a', durationSeconds: seconds, audio: { codec: 'aac', bitrateKbps: 128 } } as AudioFilePlan,
+        ],
+      },
+      [{ media: { duration_seconds: seconds, audio: [{ bitrate_kbps: kbps }] } as MediaFacts }],
+    )
+  expect([...warnings(20, 129), ...warnings(5, 500)]).toEqual([])
+  expect(warnings(20, 500)).toMatchObject([{ message: 'a.m4a has 500 kbps of audio 1 instead of at most 128 kbps.' }])
 })
