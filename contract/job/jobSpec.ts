@@ -269,9 +269,9 @@ export interface JobSpec {
   /** With `ladder`, until the source is known: one profile of the source's size that represents every rung. */
   video: VideoProfile[]
   audio: AudioProfile[]
-  /** Missing in the specification of an earlier service. */
+  /** Missing = none. */
   captions?: CaptionSpec[] | undefined
-  /** Missing in the specification of an earlier service. */
+  /** null or missing = none. */
   burnIn?: BurnInSpec | null | undefined
   stills: StillsSpec[]
   animatedPreview: AnimatedPreviewSpec | null

@@ -324,19 +324,17 @@ export const taskPlanSchema = z.object({
       .array(z.object({ pid: count, kind: z.enum(['teletext', 'subtitles']), languages: z.nullable(z.string()) }))
       .check(z.maxLength(100)),
   ),
-  service: z.optional(
-    z.nullable(
-      z.object({
-        profile: z.nullable(z.enum(['dvb', 'atsc'])),
-        name: z.string(),
-        provider: z.string(),
-        id: count,
-        transportStreamId: count,
-        mapPid: count,
-        videoPid: count,
-        audioPid: count,
-      }),
-    ),
+  service: z.nullable(
+    z.object({
+      profile: z.nullable(z.enum(['dvb', 'atsc'])),
+      name: z.string(),
+      provider: z.string(),
+      id: count,
+      transportStreamId: count,
+      mapPid: count,
+      videoPid: count,
+      audioPid: count,
+    }),
   ),
   sidecars: z.optional(
     z

@@ -1,8 +1,6 @@
 // In charge of: the process that runs the Worker's runtime and the egress proxy.
 // Not in charge of: its settings (they come by IPC, since argv and environment are readable by others), restarts.
 import { readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { buildWeb } from '../buildWeb.ts'
 import { requestRuntime } from './runtimeRequest.ts'
 import { createEgressHandler } from './egressProxy.ts'
@@ -31,8 +29,6 @@ let dispose: () => Promise<void> = () => Promise.resolve()
 let stopping = false
 
 async function serve(start: WorkerStart): Promise<void> {
-  // Traces of an earlier version of this service, which contain addresses with signatures.
-  await rm(join(start.stateDir, 'v3', 'observability'), { recursive: true, force: true })
   await buildWeb()
   const runtime = await startRuntime({
     socket: start.socket,

@@ -64,7 +64,7 @@ export async function restRecordOf(segmenter: Segmenter, whole: Plan, facts: Res
   const thumbnails =
     packaging.thumbnails === null
       ? null
-      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own: attemptDirectory, duration, lists: true })
+      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own: attemptDirectory, duration })
   segmenter.enqueueFiles(thumbnails?.files ?? [])
   const captions = packaging.textTracks ? segmenter.captions.end(duration) : { channels: [], isOverLimit: false }
   return {

@@ -105,7 +105,7 @@ async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media' | 'd
 async function followPlan(open: OpenTask, followed: Plan): Promise<Omit<Surveyed, 'media' | 'deadline'>> {
   const { attempt, surroundings, spec, joined, media, captionFiles } = open
   const cues = await readSourceCues(open)
-  // An older transcoder stored the plan, but not the source report.
+  // The attempt that stored the plan may have been lost before its report arrived.
   await Promise.all([
     reportSource(open, followed.join === undefined ? media : joinedMedia(followed.join), cues),
     surroundings.headStart.end(),

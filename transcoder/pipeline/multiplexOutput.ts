@@ -4,7 +4,6 @@
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { open } from 'node:fs/promises'
 import type { Warning } from '#contract/errors.ts'
-import type { TsServiceSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { isTsAudio, videoStreams } from '../formats/codecs.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
@@ -17,12 +16,6 @@ import type { VideoPlan } from '../plan/model/videoPlan.ts'
 /** EN 300 468, table 89: 720p and larger is high definition. */
 function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): number {
   return videoStreams[codec].serviceTypes[height >= 720 ? 'hd' : 'sd']
-}
-
-/** For a plan of an earlier version, which does not state the service. */
-const DEFAULT_SERVICE: TsServiceSpec = {
-  ...{ profile: null, name: 'Service', provider: 'Splicepoint', id: 1, transportStreamId: 1 },
-  ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 },
 }
 
 /** The late access units of one output. */
@@ -42,7 +35,7 @@ export function lateWarnings(found: readonly Late[]): Warning[] {
 /** The multiplexer's options for an output of the plan. */
 export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly Cue[]): MultiplexOptions {
   const { video, audio, muxRateKbps } = output
-  const service = plan.service ?? DEFAULT_SERVICE
+  const service = plan.service!
   if (!audio.every(isTsAudio)) throw new TypeError('the plan has a codec that transport streams cannot carry')
   return {
     rateKbps: muxRateKbps,

@@ -16,7 +16,7 @@ export function withEngine(plan: Plan, { version, build, features }: PlanningEng
 
 /**
  * Whether this ffmpeg makes the outputs that the plan describes: it needs every feature that the plan was made with. A
- * plan without an engine is one of an earlier transcoder, and assumed to fit.
+ * plan that was not stored yet has no engine: it was made for this one.
  */
 export function fitsEngine({ engine }: Plan, features: EngineFeatures): boolean {
   if (engine === undefined) return true

@@ -96,6 +96,7 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
     deepProbe: needsDeepProbe(spec, media),
     hevcCaptionsOption: context.features.hevcCaptions,
     cues: null,
+    service: null,
     outputs: [],
     audioFiles,
     extracts,

@@ -151,11 +151,7 @@ function addSidecars(
   const thumbnails =
     packaging.thumbnails === null
       ? null
-      : buildThumbnailFiles(
-          packaging.thumbnails,
-          { sheets, posters },
-          { own: attemptDirectory, duration, lists: accepts !== undefined },
-        )
+      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own: attemptDirectory, duration })
   const add = (presentation: Presentation | null) =>
     presentation && { ...presentation, text: text.tracks, thumbnails: thumbnails?.track ?? null }
   return {

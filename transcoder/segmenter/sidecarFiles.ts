@@ -62,14 +62,12 @@ export interface ThumbnailFiles {
 }
 
 /**
- * `duration`: seconds that the presentation lasts. `lists`: the service knows the roles `poster` and `storyboard`. An
- * older service knows neither, and accepts the poster only next to the sheets. Throws output_incomplete if a sheet or
- * the poster is missing.
+ * `duration`: seconds that the presentation lasts. Throws output_incomplete if a sheet or the poster is missing.
  */
 export function buildThumbnailFiles(
   plan: ThumbnailPlan,
   { sheets, posters }: { sheets: readonly Picture[] | null; posters: readonly Picture[] | null },
-  { own: attemptDirectory, duration, lists }: { own: string; duration: number; lists: boolean },
+  { own: attemptDirectory, duration }: { own: string; duration: number },
 ): ThumbnailFiles {
   const { width, height, columns, rows, intervalSeconds } = plan
   const sheetSeconds = columns * rows * intervalSeconds
@@ -104,13 +102,13 @@ export function buildThumbnailFiles(
       return { ...stored, start, duration: at((index + 1) * sheetSeconds) - start }
     }),
     vtt: { uri: 'thumbnails.vtt' },
-    poster: lists ? addFile('poster.jpg', poster, 'poster') : addFile(`${attemptDirectory}/poster.jpg`, poster),
+    poster: addFile('poster.jpg', poster, 'poster'),
   }
   const vtt = {
     path: joinPath(directory, track.vtt.uri),
     content_type: WEBVTT_TYPE,
     profile: null,
-    role: lists ? ('storyboard' as const) : ('playlist' as const),
+    role: 'storyboard' as const,
     body: thumbnailVtt(track, duration),
     stage: 1 as const,
   }

@@ -56,7 +56,8 @@ export function taskPlan(path = 'film.mp4', change: Partial<PostedPlan> = {}): P
     scaler: 'zscale',
     disableDrc: false,
     deepProbe: false,
-    hevcCaptionsOption: false,
+    service: null,
+  hevcCaptionsOption: false,
     cues: null,
     outputs: [
       {

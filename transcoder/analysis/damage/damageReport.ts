@@ -19,7 +19,7 @@ export interface DamageSummary {
   /** Other errors of the demuxer and the decoders. */
   messages: EventCount & { first: string }
   gaps: readonly Gap[]
-  /** No damage. Missing in the record of an earlier version. */
+  /** No damage. */
   formatChanges?: readonly FormatChange[] | undefined
   /** No damage. */
   sizeChanges?: readonly SizeChange[] | undefined

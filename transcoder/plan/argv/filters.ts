@@ -6,7 +6,6 @@ import { chunkFilters, chunkRange } from './chunkArgs.ts'
 import { runOutFrames } from '../division/chunkBuffer.ts'
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { TELECINED_RATE } from '../video/interlacing.ts'
-import { defaultMix } from '../audio/downmix.ts'
 import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
 import { audioEncodings } from '../codecs.ts'
@@ -167,8 +166,9 @@ function limitedRangeGrey({ picture: { hdr } }: FrameSource, percent: number): s
   return level === '00' ? 'black' : `0x${level.repeat(3)}`
 }
 
-export function mixOf(audio: AudioPlan): ChannelMix {
-  return audio.mix ?? defaultMix(audio.channels === 6 ? 6 : 2)
+/** The mix of a track that is encoded. */
+export function mixOf({ mix }: AudioPlan): ChannelMix {
+  return mix!
 }
 
 /** `isMixed`: the channels are those of the output already (steadyAudio.ts). */

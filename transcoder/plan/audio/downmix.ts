@@ -102,7 +102,7 @@ function mixOf(profile: AudioProfile, stream: AudioStream): Decision<ChannelMix>
   return { value: { gains: rounded(toStereo(profile, channels, levelsOf(profile, stream))), limited }, warnings }
 }
 
-/** For a plan of an earlier version, which does not contain the source's channels. */
+/** By the recommendation's levels, for sound of which only the number of channels is known. */
 export function defaultMix(channels: 2 | 6): ChannelMix {
   const profile = { downmix: null, downmixLfe: null }
   const levels = { centre: HALF_POWER, surround: HALF_POWER, lfe: HALF_POWER }

@@ -36,11 +36,10 @@ export interface AudioPlan {
   language: string | null
   /** Missing = main. */
   purpose?: AudioPurpose | undefined
-  /** Missing in the plan of an earlier version. */
+  /** Missing = the stream is copied. */
   mix?: ChannelMix | undefined
   /**
-   * Silence is added up to this many seconds; 0 = as long as the source's audio. Missing in the plan of an earlier
-   * version.
+   * Silence is added up to this many seconds; 0 or missing = as long as the source's audio.
    */
   silenceUntilSeconds?: number | undefined
   /** Linear percent, 0 to 200. */
@@ -260,7 +259,7 @@ export interface PackagingPlan {
   tar: string | null
   /** The source's captions are also written as WebVTT. */
   textTracks: boolean
-  /** Text subtitles of the source that become WebVTT tracks. Missing in the plan of an earlier version. */
+  /** Text subtitles of the source that become WebVTT tracks; missing = none. */
   subtitles?: TextTrackPlan[] | undefined
   /** The caption channels found in the source, for renditions that keep them: `CC1`, `SERVICE1`; empty = none. */
   captionChannels: string[]
@@ -359,7 +358,7 @@ export type PipePlan =
 
 export interface Plan extends SourceReadingPlan {
   version: 2
-  /** The ffmpeg that it was made for. Missing in a plan of an earlier transcoder. */
+  /** The ffmpeg that it was made for; missing until the plan is stored. */
   engine?: { version: string; build: string; features: Record<string, boolean> } | undefined
   /** The pieces that the source is joined from; missing = it is one file. */
   join?: JoinPlan | undefined
@@ -379,17 +378,17 @@ export interface Plan extends SourceReadingPlan {
   hevcCaptionsOption: boolean
   /** null: no cues are carried. */
   cues: CuePlan | null
-  /** null: no single file is a transport stream. Missing in a plan of an earlier transcoder. */
-  service?: TsServiceSpec | null | undefined
-  /** Missing in a plan of an earlier transcoder. */
+  /** null: no single file is a transport stream. */
+  service: TsServiceSpec | null
+  /** Missing = none. */
   subtitles?: SubtitlePlan[] | undefined
-  /** Missing in a plan of an earlier transcoder. */
+  /** Missing = none. */
   sidecars?: SidecarPlan[] | undefined
-  /** null = none. Missing in the plan of an earlier version. */
+  /** null or missing = none. */
   burnIn?: BurnInPlan | null | undefined
   outputs: OutputPlan[]
   audioFiles: AudioFilePlan[]
-  /** null = none. Missing in the plan of an earlier version. */
+  /** null or missing = none. */
   extracts?: ExtractsPlan | null | undefined
   warnings: Warning[]
 }

@@ -20,7 +20,7 @@ export interface CutPlan {
 }
 
 export interface SourceReadingPlan {
-  /** null = all of the source. Missing in the plan of an earlier version. */
+  /** null or missing = all of the source. */
   cut?: CutPlan | null | undefined
   /** Start of the video on the file's clock, in seconds. It is subtracted so that video starts at 0 (recipes: VOFF). */
   videoOffsetSeconds: number

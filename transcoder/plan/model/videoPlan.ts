@@ -44,7 +44,7 @@ export interface SourceVideo {
   decoder?: 'libvpx' | 'libvpx-vp9' | undefined
   /**
    * The frames that the decoder returns first, before rotation. All others are brought to that (argv/steadyFrames.ts).
-   * Missing = they are alike: no video, frames of pieces, the plan of an earlier version.
+   * Missing = the graph is rebuilt at a change, or nothing changes: no video, frames of pieces.
    */
   coded?: CodedFrames | undefined
   /** RGB pixels. They are converted to planar RGB, which every scaler accepts. */

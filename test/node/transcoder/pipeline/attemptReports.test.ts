@@ -82,7 +82,7 @@ describe('the source', () => {
   })
 })
 
-test('an older service accepts no reports and is sent none', async () => {
+test('a service that accepts no reports is sent none', async () => {
   delete taskApi.task!.accepts
   await run()
   expect(taskApi.finished?.objects).toHaveLength(1)

@@ -1,7 +1,6 @@
 // Warnings about a downmix before anything is encoded; no ffmpeg.
 import { expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
-import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { AudioStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
@@ -106,18 +105,4 @@ test.each([
   }
   const { warnings } = planJob(jobSpec(level), mediaInfo())
   expect(warnings.filter(({ code }) => code === 'no_effect')).toEqual([])
-})
-
-test('the plan of an earlier version, which has no mix, is mixed by the same coefficients after the limiter', () => {
-  const [found] = planJob(jobSpec(), mediaInfo({}, { audio: [audioStream({ channels: 6, channelLayout: '5.1' })] }))
-    .outputs[0]!.audio
-  const { mix: _mix, silenceUntilSeconds: _silence, ...earlier } = found!
-  const [aligned, float, , ...rest] = audioFilters(found!)
-  // Its source may have had two pairs of surround channels, which share the level of one.
-  expect(audioFilters(earlier)).toEqual([
-    aligned,
-    float,
-    expect.stringMatching(/^pan=stereo\|FL=FL\+0.707107\*FC\+0.5/),
-    ...rest,
-  ])
 })

@@ -263,7 +263,7 @@ function documents(packaging: PackagingPlan): string[] {
       : buildThumbnailFiles(
           { ...packaging.thumbnails, columns: 100, rows: 100 },
           { sheets: [new Uint8Array(1)], posters: [new Uint8Array(1)] },
-          { own: OWN, duration: 1, lists: true },
+          { own: OWN, duration: 1 },
         )
   const whole = { ...made, text: text.tracks, thumbnails: small?.track ?? null }
   const spans = new Map<string, { offset: number; bytes: number }>()

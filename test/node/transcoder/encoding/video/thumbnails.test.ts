@@ -53,11 +53,7 @@ async function decode(
 async function taken(plan: Plan, file: (name: string) => string, duration: number) {
   const take = async (name: string) => readJpegs(Readable.from([await readFile(file(name))]))
   const [sheets, posters] = [await take('thumbnails'), await take('poster')]
-  const { track, vtt } = buildThumbnailFiles(
-    plan.packaging!.thumbnails!,
-    { sheets, posters },
-    { own: 'j-1', duration, lists: true },
-  )
+  const { track, vtt } = buildThumbnailFiles(plan.packaging!.thumbnails!, { sheets, posters }, { own: 'j-1', duration })
   return { track, vtt: vtt.body, sheets: sheets!, poster: posters![0]! }
 }
 
