@@ -57,7 +57,7 @@ export function taskPlan(path = 'film.mp4', change: Partial<PostedPlan> = {}): P
     disableDrc: false,
     deepProbe: false,
     service: null,
-  hevcCaptionsOption: false,
+    hevcCaptionsOption: false,
     cues: null,
     outputs: [
       {
