@@ -33,7 +33,7 @@ export async function startBenchWorker(): Promise<BenchWorker> {
   }
   Object.assign(process.env, quiet)
   const state = await openStateDirectory(workDir)
-  await applyMigrations(state.path, { ...(process.env as Record<string, string>) })
+  applyMigrations(state.path)
   await buildWeb()
   const [apiKey, adminKey] = ['bench', randomBytes(32).toString('base64url')]
   const others = new Set(runtimes())

@@ -34,14 +34,13 @@ export async function restoreBackup(source: string, stateDir: string): Promise<B
     await rm(draft, { recursive: true, force: true })
     await copyFiles(manifest, source, draft)
     // The secrets last: without them the directory does not count as one of a service.
-    for (const name of ['v3', 'migrated', 'secrets.json']) {
+    for (const name of ['v3', 'secrets.json']) {
       if (!manifest.files.some((file) => file.path === name || dirname(file.path).split('/')[0] === name)) continue
       if (name === 'v3') await rm(join(path, name), { recursive: true, force: true })
       await rename(join(draft, name), join(path, name))
     }
   } catch (error) {
     await rm(join(path, 'v3'), { recursive: true, force: true })
-    await rm(join(path, 'migrated'), { force: true })
     throw error
   } finally {
     await rm(draft, { recursive: true, force: true })

@@ -19,8 +19,8 @@ export interface BackupReport {
   pausedMs: number | null
 }
 
-/** Beside the databases: the keys of what is encrypted in them, and which migrations they have. */
-const SINGLE_FILES = ['secrets.json', 'migrated']
+/** The keys of what is encrypted in the databases. */
+const SECRETS = 'secrets.json'
 
 /** @throws Error with a message for people. What was written until then is removed */
 export async function takeBackup(
@@ -28,18 +28,16 @@ export async function takeBackup(
   target: string,
   report: (line: string) => void,
 ): Promise<BackupReport> {
-  if (!existsSync(join(stateDir, 'secrets.json')))
+  if (!existsSync(join(stateDir, SECRETS)))
     throw new Error(`${stateDir} has no data of a service. Set STATE_DIR to the directory of your service.`)
   const state = await openStateDirectory(stateDir)
   await createTarget(target, state.path)
   try {
     return await withStaging(state, async (staging) => {
       const { files, migrations, pausedMs } = await takeSnapshot(state, staging, report)
-      const copied: BackupFile[] = []
-      for (const path of SINGLE_FILES) {
-        if (existsSync(join(state.path, path)))
-          copied.push({ path, ...(await copyHashed(join(state.path, path), join(target, path))) })
-      }
+      const copied: BackupFile[] = [
+        { path: SECRETS, ...(await copyHashed(join(state.path, SECRETS), join(target, SECRETS))) },
+      ]
       for (const { path, size } of files) {
         const copy = await copyHashed(join(staging, path), join(target, path))
         if (size !== null && size !== copy.size)

@@ -1,63 +1,68 @@
-// In charge of: migrating the local database to the newest version.
+// In charge of: migrating the local database to the newest version, in its file, before a runtime opens it.
 // Not in charge of: the deployed database (npm run cloudflare -- d1 migrations apply DB --remote).
-import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { waitForGroupExit, signalGroup } from './processes/processGroup.ts'
+import { createHash, createHmac } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { parse } from 'smol-toml'
 import { ROOT } from './localSettings.ts'
 
-const TIMEOUT_MS = 120_000
-const KILL_MS = 5_000
+/** As wrangler creates it: `wrangler d1 migrations` and this function see what the other has applied. */
+const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "d1_migrations"(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT UNIQUE,
+  applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+)`
 
 /**
- * wrangler needs two seconds even if there is nothing to do, so a note with the applied migrations is stored next to
- * the database. It is used only while the database exists; the check of /health after every start also looks for the
- * tables. Resolves or rejects only after all processes have ended. The signal aborts it.
+ * Applies each missing migration in a transaction of its own, without a limit of time: a process that is killed meanwhile
+ * continues at its next start. No runtime may have the database open.
+ *
+ * @param step is told each migration before it is applied
+ * @throws Error that names the migration and SQLite's reason. Nothing of that migration is applied
  */
-export async function applyMigrations(
+export function applyMigrations(
   stateDir: string,
-  env: Record<string, string>,
-  signal: AbortSignal = new AbortController().signal,
-): Promise<void> {
-  const note = join(stateDir, 'migrated')
-  const wanted = await fingerprint()
-  const noted = await readFile(note, 'utf8').catch(() => '')
-  if (noted === wanted && existsSync(join(stateDir, 'v3', 'd1'))) return
-  const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js')
-  const args = [wrangler, 'd1', 'migrations', 'apply', 'DB', '--local', '--persist-to', stateDir]
-  const { succeeded, output } = await run(args, env, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]))
-  if (!succeeded) throw new Error(`The database could not be migrated.\n${output}`.trim())
-  await writeFile(note, wanted)
+  step: (line: string) => void = () => undefined,
+  directory = join(ROOT, 'migrations'),
+): void {
+  const path = databaseFile(stateDir)
+  mkdirSync(join(path, '..'), { recursive: true })
+  using database = new DatabaseSync(path)
+  // As workerd opens it.
+  database.exec('PRAGMA journal_mode = WAL')
+  database.exec(MIGRATIONS_TABLE)
+  const applied = new Set(
+    database
+      .prepare('SELECT name FROM d1_migrations')
+      .all()
+      .map(({ name }) => name),
+  )
+  for (const name of readdirSync(directory).toSorted()) {
+    if (!name.endsWith('.sql') || applied.has(name)) continue
+    step(`migration ${name} …`)
+    try {
+      database.exec('BEGIN')
+      database.exec(readFileSync(join(directory, name), 'utf8'))
+      database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').run(name)
+      database.exec('COMMIT')
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new Error(`Migration ${name} of the database in ${stateDir} failed: ${reason}.`, { cause: error })
+    }
+  }
 }
 
-async function run(args: string[], env: Record<string, string>, signal: AbortSignal) {
-  signal.throwIfAborted()
-  // wrangler starts child processes. Only as a process group can they all be ended.
-  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const end = (): void => {
-    if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
-  }
-  signal.addEventListener('abort', end, { once: true })
-  const code = await new Promise<number | null>((resolve) => {
-    child.once('error', () => resolve(null))
-    child.once('close', resolve)
-  })
-  signal.removeEventListener('abort', end)
-  end()
-  if (child.pid !== undefined) await waitForGroupExit(child.pid, KILL_MS)
-  return { succeeded: code === 0, output }
+/** Where miniflare stores the database of wrangler.toml. */
+export function databaseFile(stateDir: string): string {
+  const config = parse(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')) as { d1_databases: [{ database_id: string }] }
+  return objectFile(join(stateDir, 'v3', 'd1'), 'miniflare-D1DatabaseObject', config.d1_databases[0].database_id)
 }
 
-async function fingerprint(): Promise<string> {
-  const directory = join(ROOT, 'migrations')
-  const hash = createHash('sha256')
-  for (const name of (await readdir(directory)).toSorted()) {
-    if (name.endsWith('.sql')) hash.update(`${name}\0${await readFile(join(directory, name), 'utf8')}\0`)
-  }
-  return hash.digest('hex')
+/** The file of the Durable Object with that name. workerd derives its id from the namespace and the name. */
+function objectFile(directory: string, namespace: string, name: string): string {
+  const key = createHash('sha256').update(namespace).digest()
+  const half = (bytes: string | Buffer): Buffer => createHmac('sha256', key).update(bytes).digest().subarray(0, 16)
+  const id = Buffer.concat([half(name), half(half(name))]).toString('hex')
+  return join(directory, namespace, `${id}.sqlite`)
 }

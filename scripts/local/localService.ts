@@ -60,7 +60,6 @@ export class LocalService {
   #workerd: WorkerReady['ready']['workerd'] | undefined
   #front: ReverseProxy | null = null
   #lock: StateLock | null = null
-  #migrating: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
 
   /** @param report receives errors at any time @param step receives the progress of the start */
@@ -89,12 +88,10 @@ export class LocalService {
     const run = { ...createRunSecrets(), ...(secret === null ? {} : { TRANSCODER_SECRET: secret }) }
 
     this.#abortIfStopped()
-    const migrated = applyMigrations(state.path, this.#wranglerEnv(), this.#stopped.signal)
-    this.#migrating = migrated.catch(() => undefined)
+    applyMigrations(state.path, this.#step)
+    this.#step(`database: ${state.path}`)
     const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run, baseUrl))
     this.#step(`transcoders: ${transcoderUrls.join(', ') || 'those that register themselves'}`)
-    await migrated
-    this.#step(`database: ${state.path}`)
     this.#abortIfStopped()
     await this.#startWorker(state, baseUrl, secrets, run, transcoderUrls)
     await waitUntilHealthy(baseUrl, this.#stopped.signal)
@@ -143,7 +140,6 @@ export class LocalService {
     this.#stopping ??= (async () => {
       await Promise.all(this.#transcoders.map((child) => child.stop(graceMs)))
       await this.#worker?.stop(WORKER_GRACE_MS)
-      await this.#migrating
       await this.#front?.close()
       for (const { stream } of this.#logs) stream.end()
       // Released last: the next service finds no processes of this one.

@@ -3,9 +3,9 @@
 import { get } from 'node:http'
 
 /** Resolves with the status after the answer was read. */
-export function requestRuntime(socketPath: string, path: string, signal: AbortSignal): Promise<number> {
+export function requestRuntime(socketPath: string, path: string, signal?: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
-    get({ socketPath, path, headers: { host: 'localhost' }, agent: false, signal }, (answer) => {
+    get({ socketPath, path, headers: { host: 'localhost' }, agent: false, ...(signal && { signal }) }, (answer) => {
       answer.resume()
       answer.once('error', reject)
       answer.once('end', () => resolve(answer.statusCode ?? 0))

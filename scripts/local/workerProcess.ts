@@ -24,7 +24,6 @@ export interface WorkerReady {
 }
 
 const DISPOSE_MS = 5_000
-const FIRST_ANSWER_MS = 50_000
 let dispose: () => Promise<void> = () => Promise.resolve()
 let stopping = false
 
@@ -44,7 +43,8 @@ async function serve(start: WorkerStart): Promise<void> {
   })
   dispose = () => runtime.dispose()
   // `ready` only means that it listens; the first answer means that the Worker runs.
-  await requestRuntime(start.socket, '/health', AbortSignal.timeout(FIRST_ANSWER_MS))
+  // Without a limit: who started this process gives it up when it does nothing.
+  await requestRuntime(start.socket, '/health')
   const workerd = childrenOf(process.pid).find(({ program }) => program === 'workerd')
   process.send?.({ ready: { workerd: workerd?.pid ?? null } } satisfies WorkerReady)
 }

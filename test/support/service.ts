@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { childrenOf, isAlive, type ProcessEntry } from '../../scripts/local/processes/processGroup.ts'
-import { copyMigratedDatabase } from './migratedDatabase.ts'
 import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from './timeouts.ts'
 import { TestClient } from './testClient.ts'
 
@@ -47,10 +46,9 @@ export class Service extends TestClient {
     this.exited = fields.exited
   }
 
-  /** `root`: another copy of the source than this one. With a STATE_DIR the start includes the migrations. */
+  /** `root`: another copy of the source than this one. */
   static async start(env: Record<string, string> = {}, root = ROOT): Promise<Service> {
     const stateDir = await mkdtemp(join(tmpdir(), 'splicepoint-service-'))
-    if (env['STATE_DIR'] === undefined) await copyMigratedDatabase(stateDir)
     const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--json'], {
       env: { ...process.env, PORT: '0', STATE_DIR: stateDir, LEASE_SECONDS: '3', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

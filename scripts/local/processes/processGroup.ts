@@ -38,6 +38,27 @@ export interface ProcessEntry {
   argv: string[]
 }
 
+/** Fields of /proc/<pid>/stat from the third one on: the second, the command, may contain any character. */
+function statFields(pid: number | string): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** proc(5): times are in units of 1/100 s on every Linux. */
+const TICK_MS = 10
+
+/** Processor time that a process and its descendants have used, in milliseconds; 0 without /proc. */
+export function processorTime(pid: number): number {
+  let own = 0
+  try {
+    // utime, stime, and those of children that have ended.
+    for (const ticks of statFields(pid).slice(11, 15)) own += Number(ticks) * TICK_MS
+  } catch {
+    // It has ended.
+  }
+  return childrenOf(pid).reduce((sum, child) => sum + processorTime(child.pid), own)
+}
+
 /** The child processes of a process; empty without /proc. */
 export function childrenOf(parent: number): ProcessEntry[] {
   let entries: string[]
@@ -48,10 +69,7 @@ export function childrenOf(parent: number): ProcessEntry[] {
   }
   return entries.flatMap((name) => {
     try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-      // The second field is the command in parentheses and may contain any character, so fields are counted from its
-      // end. Field 4 is the parent.
-      const [state, ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      const [state, ppid] = statFields(name)
       if (Number(ppid) !== parent || state === 'Z') return []
       const argv = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').slice(0, -1)
       return [{ pid: Number(name), program: argv[0]?.split('/').at(-1) ?? '', argv }]

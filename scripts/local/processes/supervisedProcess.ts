@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { lastLines, type LogFile } from './processLog.ts'
 import { waitForGroupExit, signalGroup } from './processGroup.ts'
+import { startGivenUp } from './startPatience.ts'
 
 export interface ProcessOptions<Ready> {
   /** Name for people: "worker", "transcoder 0". */
@@ -28,7 +29,6 @@ export interface ProcessOptions<Ready> {
   onReady?: (ready: Ready) => void
 }
 
-const START_TIMEOUT_MS = 60_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 /** After running this long, a process is restarted with the shortest pause again. */
@@ -104,7 +104,8 @@ export class SupervisedProcess<Ready> {
     const first = await Promise.race([
       ready,
       exited.then((how) => new Error(`The ${name} exited during startup (${how}).\n${lastLines(log.path, 15)}`)),
-      pause(START_TIMEOUT_MS, new Error(`The ${name} did not start in time.`), { signal: late.signal }).catch(
+      startGivenUp(child.pid ?? 0, late.signal).then(
+        (why) => new Error(`The ${name} ${why}.\n${lastLines(log.path, 15)}`),
         () => new Error('unreachable'),
       ),
     ])

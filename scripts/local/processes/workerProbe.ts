@@ -23,7 +23,6 @@ const ASK_EVERY_MS = 2_000
 const ANSWER_MS = 10_000
 const MAX_MISSED_ANSWERS = 3
 const CRON_MS = 10_000
-const READY_MS = 30_000
 
 interface Health {
   status: string
@@ -39,11 +38,10 @@ async function askHealth(baseUrl: string, timeoutMs: number): Promise<Health> {
   return { status: answer.status, missing: answer.missing ?? [] }
 }
 
-/** Waits until the Worker serves. @throws Error with what it reports as missing */
+/** Waits until the Worker serves. @throws Error with what it reports as missing, or when it says nothing several times */
 export async function waitUntilHealthy(baseUrl: string, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + READY_MS
-  for (;;) {
-    let problem: string
+  let problem = ''
+  for (let misses = 0; misses < MAX_MISSED_ANSWERS; misses++) {
     try {
       const health = await askHealth(baseUrl, ANSWER_MS)
       if (health.status !== 'not_ready') return
@@ -51,9 +49,9 @@ export async function waitUntilHealthy(baseUrl: string, signal: AbortSignal): Pr
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error)
     }
-    if (Date.now() > deadline) throw new Error(`The service did not become ready: ${problem}`)
-    await pause(100, undefined, { signal })
+    await pause(PROBE_INTERVAL_MS, undefined, { signal })
   }
+  throw new Error(`The service did not become ready: ${problem}`)
 }
 
 /** Runs the cron handler once: it sends lost queue messages again and removes expired data. */

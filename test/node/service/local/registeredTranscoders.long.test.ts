@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PausableFileServer } from '../../../support/http/pausableFileServer.ts'
 import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
-import { copyMigratedDatabase } from '../../../support/migratedDatabase.ts'
 import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 import {
   findTranscoder,
@@ -21,7 +20,6 @@ const holder = async (service: Service, job: number) =>
 test('register, work, are killed, added, drained, and found again by a service that restarts', async () => {
   await using tempDir = await tempDirectory()
   const stateDir = await mkdtemp(join(tmpdir(), 'splicepoint-registered-'))
-  await copyMigratedDatabase(stateDir)
   const clip = await makeClip(tempDir.file('clip.mp4'), {
     seconds: 8,
     flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],

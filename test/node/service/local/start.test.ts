@@ -59,7 +59,7 @@ test('one line says that it is ready, two run side by side, and SIGTERM or SIGIN
   expect(one.stderr()).toBe('')
 })
 
-test.each(sampled(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log'], 2))(
+test.each(sampled(['v3/d1', 'logs/worker.log', 'secrets.json'], 2))(
   'a signal during the start, when there is %s, leaves nothing either',
   async (sign) => {
     await using tempDir = await tempDirectory()

@@ -5,20 +5,12 @@ import { isAlive } from '../../../../scripts/local/processes/processGroup.ts'
 import { acquireStateLock } from '../../../../scripts/local/stateLock.ts'
 import { LONG_FORM, sampled } from '../../../support/longForm.ts'
 import { tempDirectory } from '../../../support/media/media.ts'
-import { copyMigratedDatabase } from '../../../support/migratedDatabase.ts'
 import { Service, waitFor } from '../../../support/service.ts'
 import { processTree } from './listeningSockets.ts'
 
-/** The path of a state directory that the caller gives to several services. */
-async function stateIn(parent: { file: (name: string) => string }): Promise<string> {
-  const path = parent.file('state')
-  await copyMigratedDatabase(path)
-  return path
-}
-
 test('a second start on the same data is refused with a sentence, under another name of it too, and the first one serves on', async () => {
   await using tempDir = await tempDirectory()
-  const STATE_DIR = await stateIn(tempDir)
+  const STATE_DIR = tempDir.file('state')
   await using first = await Service.start({ STATE_DIR })
   await symlink(STATE_DIR, tempDir.file('link'))
   for (const path of [STATE_DIR, `${tempDir.path}/../${tempDir.path.split('/').at(-1)}/state`, tempDir.file('link')]) {
@@ -66,7 +58,7 @@ test.each(sampled(VICTIMS, 1))(
   'after SIGKILL of %s the next start works, and no process of the previous one is left',
   async (_name, victims) => {
     await using tempDir = await tempDirectory()
-    const STATE_DIR = await stateIn(tempDir)
+    const STATE_DIR = tempDir.file('state')
     const killed = await Service.start({ STATE_DIR })
     const before = processTree(killed.ready.pids.start).map(({ pid }) => pid)
     for (const pid of victims(killed)) process.kill(pid, 'SIGKILL')

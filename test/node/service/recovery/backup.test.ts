@@ -5,6 +5,7 @@ import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, expect, test } from 'vitest'
+import { databaseFile } from '../../../../scripts/local/applyMigrations.ts'
 import { fileResources } from '../../../support/fileResources.ts'
 import { runProgram } from '../../../support/runProgram.ts'
 import { ROOT, Service } from '../../../support/service.ts'
@@ -38,13 +39,6 @@ beforeAll(async () => {
   answer = await run('backup', [backup], service.stateDir)
 })
 
-/** The databases of D1 below a state directory, without those of the runtime itself. */
-async function ledger(stateDir: string): Promise<DatabaseSync> {
-  const directory = join(stateDir, 'v3/d1/miniflare-D1DatabaseObject')
-  const name = (await readdir(directory)).find((each) => each.endsWith('.sqlite') && !each.startsWith('metadata'))
-  return new DatabaseSync(join(directory, name ?? ''), { readOnly: true })
-}
-
 test('a restored backup has the ledger, the objects and the secrets of the running service', async () => {
   expect(answer).toEqual({
     code: 0,
@@ -52,7 +46,7 @@ test('a restored backup has the ledger, the objects and the secrets of the runni
   })
   const restored = temp.file('restored')
   expect(await run('restore', [backup], restored)).toMatchObject({ code: 0 })
-  using database = await ledger(restored)
+  using database = new DatabaseSync(databaseFile(restored), { readOnly: true })
   expect(database.prepare('SELECT name, size FROM uploads').all()).toEqual([
     expect.objectContaining({ size: content.length }),
   ])
