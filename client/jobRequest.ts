@@ -4,38 +4,88 @@
 export interface JobRequest {
   /** Bucket and object key with a cloud provider, otherwise an address. Required, unless inputs is given. Must be a string of 1 to 4096 characters. */
   input?: number | string | null | undefined
+  /** Id or name of a preset. Its members apply to the job unless the body has them too (docs/api.md). Must be a string of 1 to 100 characters. */
+  preset?: string | null | undefined
+  /** auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given. Must be one of "auto". */
+  ladder?: 'auto' | null | undefined
   /** Container of the outputs, or kind of segmented output. Must be one of "ts", "mp4", "hls", "silverlight". Default: "mp4". */
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | null | undefined
-  /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
-  ts_mode_input_audio_source_stream_count?: number | string | null | undefined
-  /** Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file, {input name}_audio_{index} with the extension of its audio_container. A job without video stores them in bucket_output_path unless this is given (docs/audio.md). Must be a string of at most 1024 characters. */
-  audio_output_path?: string | null | undefined
-  /** Directory of the outputs. Must be a string of at most 1024 characters. */
-  bucket_output_path?: string | null | undefined
-  /** true = separate audio tracks in segmented output; false = audio in the video segments. Must be true or false. Default: false. */
-  master_variant_mode?: boolean | null | undefined
-  /** Alias of master_variant_mode; the stored config shows this name. Must be true or false. */
-  separate_audio?: boolean | null | undefined
   /** true = segmented output has HLS playlists. Must be true or false. Default: false. */
   segmented_output_hls?: boolean | null | undefined
   /** true = segmented output has a DASH manifest. Must be true or false. Default: false. */
   segmented_output_dash?: boolean | null | undefined
   /** Segment length, in seconds, rounded to whole GOPs (docs/segmented.md); absent = 6. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
   segment_length?: number | string | null | undefined
+  /** true = separate audio tracks in segmented output; false = audio in the video segments. Must be true or false. Default: false. */
+  master_variant_mode?: boolean | null | undefined
+  /** true = segmented output has thumbnails for the seek bar, and a poster. Must be true or false. */
+  thumbnails?: boolean | null | undefined
+  /** true = a still image of the source is available as status.poster; absent = true. Must be true or false. */
+  preview?: boolean | null | undefined
+  /** Also store the segmented output as one tar archive. Must be true or false. */
+  create_tar_file?: boolean | null | undefined
+  /** Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file, {input name}_audio_{index} with the extension of its audio_container. A job without video stores them in bucket_output_path unless this is given (docs/audio.md). Must be a string of at most 1024 characters. */
+  audio_output_path?: string | null | undefined
+  /** Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
+  cache_control?: string | null | undefined
+  /** The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time. Must be a number from 10 to 600, or 0 (seconds). */
+  max_chunk_seconds?: number | string | null | undefined
+  /** The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/divided-jobs.md). Must be a whole number from 60 to 86400 (seconds). */
+  deadline_seconds?: number | string | null | undefined
+  /** Time of the first frame: the first EXT-X-PROGRAM-DATE-TIME of HLS playlists. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
+  program_start_time?: string | false | null | undefined
+  /** Where the outputs begin, counted from the source’s first frame: exact to the frame and the audio sample (docs/cuts.md). Absent = at its beginning. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
+  start_seconds?: number | string | null | undefined
+  /** Where the outputs end; this frame is no longer in them. Absent = at the source’s end. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
+  end_seconds?: number | string | null | undefined
+  /** Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning. Must be true or false. */
+  allow_upscaling?: boolean | null | undefined
   /** Video codec; copy = the source’s video as it is, in all profiles (docs/copy.md). Must be one of "h.264", "mpeg2", "hevc", "copy". Default: "h.264". */
   video_codec?: 'h.264' | 'mpeg2' | 'hevc' | 'copy' | null | undefined
   /** true = a stream that cannot be copied is encoded, with a warning; false or absent = the job fails. Must be true or false. */
   copy_if_possible?: boolean | null | undefined
-  /** Distance between I and P frames: the number of B-frames between them, plus one. Must be a whole number from 1 to 8; others are clamped with a warning. */
-  ip_distance?: number | string | null | undefined
+  /** Encoding speed or quality of h.264 and hevc: good is the fastest, best the slowest. No effect with mpeg2. Must be one of "good", "better", "best". Default: "good". */
+  h264_quality?: 'good' | 'better' | 'best' | null | undefined
   /** Length of a GOP, in seconds. Must be a number above 0 and at most 60 (seconds); others are clamped with a warning. */
   gop_length?: number | string | null | undefined
+  /** Distance between I and P frames: the number of B-frames between them, plus one. Must be a whole number from 1 to 8; others are clamped with a warning. */
+  ip_distance?: number | string | null | undefined
+  /** true = the frame rate of the source is kept; false = the nearest standard frame rate is used. Must be true or false. Default: true. */
+  keep_fps?: boolean | null | undefined
+  /** Dynamic range of outputs of an HDR source: sdr = tone-mapped, source = HDR is kept (hevc only). Absent = source for hevc, sdr otherwise. Must be one of "sdr", "source". */
+  dynamic_range?: 'sdr' | 'source' | null | undefined
+  /** Display aspect and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
+  video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | null | undefined
+  /** How the video is fitted, flipped or rotated. Must be one of "none", "letterbox", "crop", "stretch", "hflip", "vflip", "rotate180". Default: "none". */
+  picture_transform?: 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180' | null | undefined
+  /** Brightness, in percent, of the bars around a rotated frame. Must be a number from 0 to 100. */
+  rotation_blackness?: number | string | null | undefined
+  /** true = all outputs are deinterlaced. Must be true or false. Default: false. */
+  force_progressive?: boolean | null | undefined
+  /** true = inverse telecine if 3:2 pulldown is detected. Must be true or false. */
+  auto_detelecine_flag?: boolean | null | undefined
+  /** Address of an image (PNG, JPEG or WebP) that is drawn over the video. Must be an http or https address of at most 4096 characters, or null. */
+  logo_url?: string | null | undefined
+  /** Corner of the logo; absent = top_right. Must be one of "top_left", "top_right", "bottom_left", "bottom_right". */
+  logo_position?: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right' | null | undefined
+  /** Opacity of the logo in percent; absent = 100. Must be a number from 0 to 100. */
+  logo_opacity?: number | string | null | undefined
+  /** Volume in percent of the source. Must be a number from 0 to 200. */
+  audio_volume?: number | string | null | undefined
+  /** Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume. Must be a number from -40 to -5 (LUFS). */
+  loudness_lufs?: number | string | null | undefined
+  /** Keep closed captions, and also write them as WebVTT in segmented output. Must be true or false. */
+  closed_captions?: boolean | null | undefined
   /** true = SCTE-35 cues of the source are kept in the outputs. The spelling scte35_passthrough is accepted too. Must be true or false. Default: false. */
   scte35_passthough?: boolean | null | undefined
-  /** Alias of scte35_passthough; stored under that name. Must be true or false. */
-  scte35_passthrough?: boolean | null | undefined
   /** PID of the SCTE-35 cues; -1 = as in the source. Must be a whole number from 32 to 8190, or -1. */
   scte35_pid_remap?: number | string | null | undefined
+  /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
+  program_number?: number | string | null | undefined
+  /** Number of errors in the source (damaged packets, concealed frames, filled audio gaps) up to which the job succeeds, with warnings. With more, it ends early with too_many_source_errors. Absent = no limit. Must be a whole number from 0 to 1000000. */
+  max_source_errors?: number | string | null | undefined
+  /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
+  ts_mode_input_audio_source_stream_count?: number | string | null | undefined
   /** Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT. Must be one of "dvb", "atsc". */
   ts_profile?: 'dvb' | 'atsc' | null | undefined
   /** Name of the service in ts files; absent = the name of the source. Must be a string of at most 40 characters without control characters. */
@@ -52,64 +102,14 @@ export interface JobRequest {
   video_pid?: number | string | null | undefined
   /** PID of the first audio track of ts files; further tracks, teletext and subtitles count up from it. Absent = video_pid + 1. Must be a whole number from 32 to 8186. */
   audio_pid?: number | string | null | undefined
-  /** Also store the segmented output as one tar archive. Must be true or false. */
-  create_tar_file?: boolean | null | undefined
-  /** Volume in percent of the source. Must be a number from 0 to 200. */
-  audio_volume?: number | string | null | undefined
-  /** Encoding speed or quality of h.264 and hevc: good is the fastest, best the slowest. No effect with mpeg2. Must be one of "good", "better", "best". Default: "good". */
-  h264_quality?: 'good' | 'better' | 'best' | null | undefined
-  /** Display aspect and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
-  video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | null | undefined
-  /** Brightness, in percent, of the bars around a rotated frame. Must be a number from 0 to 100. */
-  rotation_blackness?: number | string | null | undefined
-  /** Keep closed captions, and also write them as WebVTT in segmented output. Must be true or false. */
-  closed_captions?: boolean | null | undefined
-  /** true = all outputs are deinterlaced. Must be true or false. Default: false. */
-  force_progressive?: boolean | null | undefined
-  /** true = the frame rate of the source is kept; false = the nearest standard frame rate is used. Must be true or false. Default: true. */
-  keep_fps?: boolean | null | undefined
-  /** Address of an image (PNG, JPEG or WebP) that is drawn over the video. Must be an http or https address of at most 4096 characters, or null. */
-  logo_url?: string | null | undefined
-  /** true = inverse telecine if 3:2 pulldown is detected. Must be true or false. */
-  auto_detelecine_flag?: boolean | null | undefined
-  /** How the video is fitted, flipped or rotated. Must be one of "none", "letterbox", "crop", "stretch", "hflip", "vflip", "rotate180". Default: "none". */
-  picture_transform?: 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180' | null | undefined
-  /** Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume. Must be a number from -40 to -5 (LUFS). */
-  loudness_lufs?: number | string | null | undefined
-  /** Dynamic range of outputs of an HDR source: sdr = tone-mapped, source = HDR is kept (hevc only). Absent = source for hevc, sdr otherwise. Must be one of "sdr", "source". */
-  dynamic_range?: 'sdr' | 'source' | null | undefined
-  /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
-  program_number?: number | string | null | undefined
-  /** Number of errors in the source (damaged packets, concealed frames, filled audio gaps) up to which the job succeeds, with warnings. With more, it ends early with too_many_source_errors. Absent = no limit. Must be a whole number from 0 to 1000000. */
-  max_source_errors?: number | string | null | undefined
-  /** The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time. Must be a number from 10 to 600, or 0 (seconds). */
-  max_chunk_seconds?: number | string | null | undefined
-  /** The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/divided-jobs.md). Must be a whole number from 60 to 86400 (seconds). */
-  deadline_seconds?: number | string | null | undefined
   /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be an http or https address of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
-  /** true = segmented output has thumbnails for the seek bar, and a poster. Must be true or false. */
-  thumbnails?: boolean | null | undefined
-  /** true = a still image of the source is available as status.poster; absent = true. Must be true or false. */
-  preview?: boolean | null | undefined
-  /** Corner of the logo; absent = top_right. Must be one of "top_left", "top_right", "bottom_left", "bottom_right". */
-  logo_position?: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right' | null | undefined
-  /** Opacity of the logo in percent; absent = 100. Must be a number from 0 to 100. */
-  logo_opacity?: number | string | null | undefined
-  /** Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
-  cache_control?: string | null | undefined
-  /** Where the outputs begin, counted from the source’s first frame: exact to the frame and the audio sample (docs/cuts.md). Absent = at its beginning. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
-  start_seconds?: number | string | null | undefined
-  /** Where the outputs end; this frame is no longer in them. Absent = at the source’s end. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
-  end_seconds?: number | string | null | undefined
-  /** Time of the first frame: the first EXT-X-PROGRAM-DATE-TIME of HLS playlists. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
-  program_start_time?: string | false | null | undefined
-  /** Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning. Must be true or false. */
-  allow_upscaling?: boolean | null | undefined
-  /** auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given. Must be one of "auto". */
-  ladder?: 'auto' | null | undefined
-  /** Id or name of a preset. Its members apply to the job unless the body has them too (docs/api.md). Must be a string of 1 to 100 characters. */
-  preset?: string | null | undefined
+  /** Directory of the outputs. Must be a string of at most 1024 characters. */
+  bucket_output_path?: string | null | undefined
+  /** Alias of master_variant_mode; the stored config shows this name. Must be true or false. */
+  separate_audio?: boolean | null | undefined
+  /** Alias of scte35_passthough; stored under that name. Must be true or false. */
+  scte35_passthrough?: boolean | null | undefined
   /** Your own names and values. They are stored with the job, returned in lists and webhooks, and searchable. Must be an object of at most 20 strings of at most 500 characters. */
   metadata?: Record<string, string> | null | undefined
   /** 1 to 100 sources that are joined in this order, instead of input (docs/inputs.md). */

@@ -1,5 +1,5 @@
 // In charge of: the formats of caption files that jobs can bring, and what their addresses and languages may be.
-// Not in charge of: reading them (transcoder/formats/captions), the fields of a request (job/requestSchema.ts).
+// Not in charge of: reading them (transcoder/formats/captions), the fields of a request (job/fields/).
 
 export const CAPTION_FORMATS = ['srt', 'webvtt', 'ttml', 'scc', 'stl'] as const
 export type CaptionFormat = (typeof CAPTION_FORMATS)[number]

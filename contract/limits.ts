@@ -1,5 +1,5 @@
 // In charge of: the numbers that bound a request.
-// Not in charge of: enforcing them (job/requestSchema.ts and the rules), codec tables (codecs.ts), their public form (api/publishedLimits.ts).
+// Not in charge of: enforcing them (job/fields/ and the rules), codec tables (codecs.ts), their public form (api/publishedLimits.ts).
 
 export const MAX_BODY_BYTES = 256 * 1024
 /** Largest upload in one request: what a Worker accepts on the lowest plan. */

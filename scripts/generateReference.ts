@@ -2,32 +2,16 @@
 // tables of docs/monitoring.md. `npm run fix` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { fieldDocs } from '#contract/job/fieldDocs.ts'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { MAX_STILLS } from '#contract/limits.ts'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  inputSchema,
-  jobFieldsSchema,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from '#contract/job/requestSchema.ts'
+import { requestObjectAt } from '#contract/job/fields/request.ts'
 import { RUNG_LINES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
 import { tableText, withMonitoringTables } from './monitoringTables.ts'
 import { requestSchemas } from './openapi/requestSchemas.ts'
 import { derivedDeclaration, typeDeclaration } from './package/schemaTypes.ts'
-
-interface Shaped {
-  shape: Record<string, object>
-}
 
 /** The first row of each parameter in the pages of measured values (npm run long matrix), as a link within docs/. */
 async function measuredRows(): Promise<Map<string, string>> {
@@ -47,15 +31,14 @@ function defaultOf(schema: object): string {
   return def.type === 'default' ? `\`${JSON.stringify(def.defaultValue)}\`` : ''
 }
 
-function table(schema: Shaped, prefix: string): string {
-  const rows = Object.entries(schema.shape).map(([name, member]) => {
-    const meta = fieldDocs.get(member as never)
-    if (!meta) return ''
-    const measured = measuredAt.get(`${prefix}${name}`)
+/** @param path of the object, as in the table of objects (contract/job/fields/request.ts) */
+function table(path: string): string {
+  const rows = Object.entries(requestObjectAt(path)!.fields).map(([name, { schema, expects, meaning }]) => {
+    const measured = measuredAt.get(path === '' ? name : `${path}.${name}`)
     const shown = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`
-    return `| ${shown} | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meta.description} |`
+    return `| ${shown} | ${defaultOf(schema)} | ${expects.replaceAll('|', '\\|')} | ${meaning} |`
   })
-  return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows.filter(Boolean)].join('\n')
+  return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 function bitrates(): string {
@@ -127,17 +110,17 @@ What each value does was measured in decoded outputs: each field below leads to 
 \`input\` (or \`inputs\`) and \`cloud_credentials\` are required, and something to make: \`videoProfiles\` (or \`ladder\`) together with \`audioProfiles\`, which
 may be empty, or \`"videoProfiles": []\` for [audio only](audio.md).
 
-${table(jobFieldsSchema, '')}
+${table('')}
 
 ## Element of \`inputs\` (1 to 100)
 
 Instead of \`input\`: sources that are joined in this order ([several sources](inputs.md)).
 
-${table(inputSchema, 'inputs[].')}
+${table('inputs[]')}
 
 ## Element of \`videoProfiles\` (0 to 16)
 
-${table(videoProfileSchema, 'videoProfiles[].')}
+${table('videoProfiles[]')}
 
 Minimum of \`video_bitrate\` in kbps: \`max(100, round50(2300 × (w·h / 2073600)^0.75 × C × M))\`, with C = 1 for h.264,
 0.6 for hevc and 1.5 for mpeg2, and M = 1 for cbr and 0.75 for vbr.
@@ -177,7 +160,7 @@ A profile without \`source_stream\` produces no audio, with a warning. A \`sourc
 \`audio_stream_missing\`; with \`"optional": true\` the profile is left out instead, with the warning \`audio_left_out\`, so that a
 source without audio gives video-only outputs.
 
-${table(audioProfileSchema, 'audioProfiles[].')}
+${table('audioProfiles[]')}
 
 Bitrates that a codec has, by the channels that are really encoded:
 
@@ -187,34 +170,34 @@ ${audio()}
 
 Caption files beside the source: [captions](captions.md).
 
-${table(captionSchema, 'captions[].')}
+${table('captions[]')}
 
 ## \`burn_in_captions\`
 
 Captions that are drawn into the video of every output; one of the two members is required: [burned-in captions](captions.md#burned-in-captions).
 
-${table(burnInSchema, 'burn_in_captions.')}
+${table('burn_in_captions')}
 
 ## Element of \`stills\` (1 to 16)
 
 One of \`at_seconds\`, \`every_seconds\` and \`count\` is required. A job makes at most ${MAX_STILLS} images. More: [stills, previews and waveforms](stills.md).
 
-${table(stillsSchema, 'stills[].')}
+${table('stills[]')}
 
 ## \`animated_preview\`
 
-${table(animatedPreviewSchema, 'animated_preview.')}
+${table('animated_preview')}
 
 ## \`waveform\`
 
-${table(waveformSchema, 'waveform.')}
+${table('waveform')}
 
 ## \`cloud_credentials.input\` and \`.output\`
 
 \`output\` may be left out: then it is the input's when an output path has the same scheme, otherwise \`vendor-store\`.
 Secrets are sealed at once; a read returns \`secret_key\` as null and \`access_key\` masked.
 
-${table(credentialSchema, 'cloud_credentials.input.')}
+${table('cloud_credentials.input')}
 
 Without \`output\` the input's credentials serve an output path of the same scheme; otherwise outputs go to \`vendor-store\`, the service's own.
 

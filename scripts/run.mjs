@@ -1,5 +1,6 @@
 // In charge of: the start of every npm script: installs missing packages of package-lock.json, then runs a program with
-// the Node among them. `node scripts/run.mjs FILE.ts [ARGUMENT…]`
+// the Node among them. `node scripts/run.mjs [--omit=dev] FILE.ts [ARGUMENT…]`; with --omit=dev, for programs of users, without
+// the packages of development.
 // Not in charge of: the program. Plain JavaScript, because it must run on any Node from 20 on.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -32,12 +33,13 @@ async function run(file, args) {
   })
 }
 
-const [file, ...args] = process.argv.slice(2)
-const missing = findMissingPackages(ROOT)
+const omitDev = process.argv[2] === '--omit=dev'
+const [file, ...args] = process.argv.slice(omitDev ? 3 : 2)
+const missing = findMissingPackages(ROOT, omitDev)
 if (file === undefined) {
-  say('Which program? node scripts/run.mjs FILE.ts')
+  say('Which program? node scripts/run.mjs [--omit=dev] FILE.ts')
   process.exitCode = 2
-} else if (missing.length > 0 && !(await install(ROOT, missing, say))) {
+} else if (missing.length > 0 && !(await install(ROOT, missing, omitDev, say))) {
   process.exitCode = 1
 } else if (!process.features.typescript && !existsSync(NODE)) {
   say(

@@ -1,5 +1,5 @@
 // In charge of: the bodies of requests other than job creation: each member, and its default.
-// Not in charge of: job bodies (requestSchema.ts), preset bodies (validatePreset.ts), error messages
+// Not in charge of: job bodies (fields/), preset bodies (validatePreset.ts), error messages
 // (worker/http/validationErrors.ts).
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'

@@ -1,5 +1,5 @@
 // In charge of: `captions` of a job: reading the list, and the addresses in it.
-// Not in charge of: the fields of an element (requestSchema.ts), reading the files (transcoder/formats/captions).
+// Not in charge of: the fields of an element (fields/captions.ts), reading the files (transcoder/formats/captions).
 import { assignChannels, CHANNELS_608, type Channel608 } from '../captions.ts'
 import { CAPTIONS } from '../limits.ts'
 import type { Findings } from './findings.ts'
@@ -7,7 +7,8 @@ import { readFields, readObjectList, presentMember, type JsonObject } from './fi
 import type { CaptionField } from './jobConfig.ts'
 import { parseCaptionAddress } from './paths/captionAddress.ts'
 import { isRedacted, printableValue, redactAddress, SEND_UNREDACTED } from './redact.ts'
-import { captionSchema, type CaptionFields } from './requestSchema.ts'
+import { captionFields } from './fields/captions.ts'
+import type { CaptionFields } from './fields/request.ts'
 import type { Provider } from './stores/registry.ts'
 
 export function captionField(index: number): CaptionField {
@@ -21,7 +22,7 @@ export function readCaptionList(
 ): { given: (JsonObject | null)[]; read: Partial<CaptionFields>[] } | undefined {
   if (presentMember(body, 'captions') === undefined) return undefined
   const given = readObjectList(body, 'captions', CAPTIONS, findings)
-  const read = given.map((each, index) => readFields(captionSchema.shape, each, `captions[${index}]`, findings))
+  const read = given.map((each, index) => readFields(captionFields, each, `captions[${index}]`, findings))
   const defaults = read.flatMap((each, index) => (each.default === true ? [index] : []))
   if (defaults.length > 1) {
     const message = `only one caption can be the default; captions[${defaults[0]}] is one already`

@@ -8,7 +8,8 @@ import { suggestField } from './fieldHints.ts'
 import type { Findings } from './findings.ts'
 import { redactCredentials, printableValue } from './redact.ts'
 import { presentMember, isJsonObject, readFields, printableName, type JsonObject } from './fieldReader.ts'
-import { credentialSchema, outputCredential, type CredentialFields, type JobDraft } from './requestSchema.ts'
+import { credentialFields, outputCredentialFields } from './fields/credentials.ts'
+import type { CredentialFields, JobDraft } from './fields/request.ts'
 import { credentialChecks } from './stores/credentialChecks.ts'
 
 export interface ParsedCredentials {
@@ -98,8 +99,8 @@ function readCredential(path: string, side: Side, value: unknown, findings: Find
     return { full: {}, redacted: {} }
   }
   const mayShow = (name: string) => name === 'cloud_provider' && isSafeToShow(value[name])
-  const { shape } = side === 'input' ? credentialSchema : outputCredential
-  const known = readFields(shape, value, path, findings, mayShow)
+  const fields = side === 'input' ? credentialFields : outputCredentialFields
+  const known = readFields(fields, value, path, findings, mayShow)
   if (presentMember(value, 'cloud_provider') === undefined) {
     const message = `${path} has no cloud_provider: oracle is assumed`
     findings.warn('provider_assumed', `${path}.cloud_provider`, message)
@@ -107,7 +108,7 @@ function readCredential(path: string, side: Side, value: unknown, findings: Find
   // Decision "unknown fields": an unknown member of cloud_credentials is stored encrypted, never echoed, and gets a
   // warning.
   const unknown: JsonObject = {}
-  for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credentialSchema.shape, each))) {
+  for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credentialFields, each))) {
     warnUnknown(path, name, () => `stored encrypted and never shown${suggestField(name, path)}`, findings)
     if (name !== '__proto__') unknown[name] = value[name]
   }

@@ -3,7 +3,7 @@
 import { parseCutTime } from './cutTime.ts'
 import type { JobConfig } from './jobConfig.ts'
 import type { JobSpec, StillsSpec } from './jobSpec.ts'
-import type { StillsFields } from './requestSchema.ts'
+import type { StillsFields } from './fields/request.ts'
 
 export function extractsOf(config: JobConfig): Pick<JobSpec, 'stills' | 'animatedPreview' | 'waveform'> {
   const { stills = [], animated_preview: preview, waveform } = config

@@ -1,62 +1,11 @@
 // In charge of: hints for an unknown field: a spelling mistake, or a field of another level of the body.
 // Not in charge of: reading fields (fieldReader.ts).
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  inputSchema,
-  jobRequestSchema,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from './requestSchema.ts'
+import { REQUEST_MEMBERS, REQUEST_OBJECTS, requestObjectAt } from './fields/request.ts'
 
-const levels = [
-  {
-    matches: (path: string) => path === '',
-    shape: jobRequestSchema.shape,
-    place: 'the job itself, at the level of videoProfiles',
-  },
-  {
-    matches: (path: string) => path.startsWith('videoProfiles['),
-    shape: videoProfileSchema.shape,
-    place: 'videoProfiles[]',
-  },
-  {
-    matches: (path: string) => path.startsWith('audioProfiles['),
-    shape: audioProfileSchema.shape,
-    place: 'audioProfiles[]',
-  },
-  { matches: (path: string) => path.startsWith('stills['), shape: stillsSchema.shape, place: 'stills[]' },
-  {
-    matches: (path: string) => path === 'animated_preview',
-    shape: animatedPreviewSchema.shape,
-    place: 'animated_preview',
-  },
-  { matches: (path: string) => path === 'waveform', shape: waveformSchema.shape, place: 'waveform' },
-  {
-    matches: (path: string) => path.startsWith('inputs['),
-    shape: inputSchema.shape,
-    place: 'inputs[]',
-  },
-  {
-    matches: (path: string) => path.startsWith('captions['),
-    shape: captionSchema.shape,
-    place: 'captions[]',
-  },
-  {
-    matches: (path: string) => path === 'burn_in_captions',
-    shape: burnInSchema.shape,
-    place: 'burn_in_captions',
-  },
-  {
-    matches: (path: string) => path.startsWith('cloud_credentials'),
-    shape: credentialSchema.shape,
-    place: 'cloud_credentials.input or .output',
-  },
-] as const
+const levels = REQUEST_OBJECTS.map(({ path, fields }) => ({
+  path: path.startsWith('cloud_credentials') ? 'cloud_credentials.input or .output' : path,
+  names: path === '' ? REQUEST_MEMBERS : Object.keys(fields),
+}))
 
 /** Names that differ only in case, hyphens and underscores are equal. */
 const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '')
@@ -71,12 +20,13 @@ const MAX_NAME = 100
 export function suggestField(name: string, path: string): string {
   if (name.length > MAX_NAME) return ''
   const given = plain(name)
-  const here = levels.find(({ matches }) => matches(path))
-  const near = Object.keys(here?.shape ?? {}).find((known) => isSimilarName(plain(known), given))
+  const here = path === '' ? REQUEST_MEMBERS : Object.keys(requestObjectAt(path)?.fields ?? {})
+  const near = here.find((known) => isSimilarName(plain(known), given))
   if (near !== undefined) return `; did you mean ${near}?`
-  for (const { shape, place } of levels) {
-    const known = Object.keys(shape).find((each) => plain(each) === given)
-    if (known !== undefined) return `; ${known} is a field of ${place}`
+  for (const { path: place, names } of levels) {
+    const known = names.find((each) => plain(each) === given)
+    if (known !== undefined)
+      return `; ${known} is a field of ${place === '' ? 'the job itself, at the level of videoProfiles' : place}`
   }
   return ''
 }

@@ -1,13 +1,11 @@
 // In charge of: reading fields and lists one by one, so that all problems of a body are reported, not only the first.
-// Not in charge of: which fields exist (requestSchema.ts).
-import * as z from 'zod/mini'
+// Not in charge of: which fields exist (fields/).
+import type * as z from 'zod/mini'
 import { suggestField } from './fieldHints.ts'
 import type { Bounds, Findings, ProblemCode } from './findings.ts'
 import { redactUnknownValue, looksSecret, printableValue } from './redact.ts'
-import { fieldMeta } from './requestSchema.ts'
+import type { Field, Fields, FieldsOf } from './fields/field.ts'
 
-type Shape = Record<string, z.ZodMiniType>
-export type ReadFields<S extends Shape> = Partial<{ [K in keyof S]: z.output<S[K]> }>
 export type JsonObject = Record<string, unknown>
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -32,32 +30,33 @@ export function joinFieldPath(path: string, name: string): string {
  * Reads the known members. A member that is wrong, or absent without a default, is absent from the result. `null` as
  * the object was reported already; the result has no members then.
  */
-export function readFields<S extends Shape>(
-  shape: S,
+export function readFields<F extends Fields>(
+  fields: F,
   object: JsonObject | null,
   path: string,
   findings: Findings,
   mayShow: (name: string) => boolean = () => true,
-): ReadFields<S> {
+): Partial<FieldsOf<F>> {
   const read: JsonObject = {}
   if (object === null) return {}
-  for (const [name, schema] of Object.entries(shape)) {
+  for (const [name, field] of Object.entries(fields)) {
+    const { schema } = field
     const value = ownMember(object, name)
     const direct = schema.safeParse(value)
     // `null` = absent, even if the schema does not allow null.
     const result = direct.success || value !== null ? direct : schema.safeParse(undefined)
     if (!result.success) {
       const issue = result.error.issues[0]!
-      reportField(schema, value ?? undefined, issue, joinFieldPath(path, name), findings, mayShow(name))
-    } else if (result.data !== undefined) read[name] = clamp(schema, result.data, joinFieldPath(path, name), findings)
+      reportField(field, value ?? undefined, issue, joinFieldPath(path, name), findings, mayShow(name))
+    } else if (result.data !== undefined) read[name] = clamp(field, result.data, joinFieldPath(path, name), findings)
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member was read by the schema of its name
-  return read as ReadFields<S>
+  return read as Partial<FieldsOf<F>>
 }
 
 /** Decision "fields without effect": out-of-range values that a template may contain are clamped, with a warning. */
-function clamp(schema: z.ZodMiniType, value: unknown, path: string, findings: Findings): unknown {
-  const { clampTo, minimum, maximum, exclusiveMinimum } = fieldMeta.get(schema) ?? {}
+function clamp(field: Field, value: unknown, path: string, findings: Findings): unknown {
+  const { clampTo, minimum, maximum, exclusiveMinimum } = field
   if (clampTo === undefined || minimum === undefined || maximum === undefined || typeof value !== 'number') return value
   const isLow = exclusiveMinimum === true ? value <= minimum : value < minimum
   if (!isLow && value <= maximum) return value
@@ -68,22 +67,19 @@ function clamp(schema: z.ZodMiniType, value: unknown, path: string, findings: Fi
 }
 
 function reportField(
-  schema: z.ZodMiniType,
+  field: Field,
   value: unknown,
   issue: z.core.$ZodIssue,
   path: string,
   findings: Findings,
   mayShow: boolean,
 ): void {
-  const meta = fieldMeta.get(schema)
-  const bounds: Bounds = {}
-  let expects = meta?.expects ?? 'valid'
-  if (meta?.allowed !== undefined && meta.allowed.length > 0) {
-    bounds.allowed = meta.allowed
-    expects = `one of ${meta.allowed.map((each) => JSON.stringify(each)).join(', ')}`
-  } else if (meta?.allowed !== undefined) bounds.allowed = [true, false]
-  if (meta?.minimum !== undefined) bounds.minimum = meta.minimum
-  if (meta?.maximum !== undefined) bounds.maximum = meta.maximum
+  const { kind, expects, allowed = kind === 'flag' ? [true, false] : undefined, minimum, maximum } = field
+  const bounds: Bounds = {
+    ...(allowed && { allowed }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+  }
   if (value === undefined) {
     findings.problem('required', path, `${path} is required; it must be ${expects}`, bounds)
     return
@@ -141,15 +137,9 @@ export function printableName(name: string): string {
 }
 
 /** Decision "unknown fields": accepted, echoed in `config`, listed in warnings. */
-export function keepUnknownFields(
-  known: Shape,
-  also: readonly string[],
-  object: JsonObject,
-  path: string,
-  findings: Findings,
-) {
+export function keepUnknownFields(known: readonly string[], object: JsonObject, path: string, findings: Findings) {
   const copied: JsonObject = {}
-  const names = Object.keys(object).filter((name) => !Object.hasOwn(known, name) && !also.includes(name))
+  const names = Object.keys(object).filter((name) => !known.includes(name))
   for (const [index, name] of names.entries()) {
     const hidden = name === '__proto__' || looksSecret(name)
     if (name !== '__proto__') copied[name] = hidden ? null : redactUnknownValue(object[name])

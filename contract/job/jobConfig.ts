@@ -4,7 +4,7 @@ import type { Metadata } from './metadata.ts'
 import type {
   AnimatedPreviewFields,
   AudioProfileFields,
-  BurnInFields,
+  BurnInCaptionsFields,
   CaptionFields,
   CredentialFields,
   InputFields,
@@ -12,7 +12,7 @@ import type {
   StillsFields,
   VideoProfileFields,
   WaveformFields,
-} from './requestSchema.ts'
+} from './fields/request.ts'
 import type { Provider } from './stores/registry.ts'
 
 /** Full credentials, including unknown members. They are encrypted or used, never stored in clear. */
@@ -32,7 +32,7 @@ export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separ
   videoProfiles: VideoProfileFields[]
   audioProfiles: AudioProfileFields[]
   captions?: CaptionFields[]
-  burn_in_captions?: BurnInFields
+  burn_in_captions?: BurnInCaptionsFields
   stills?: StillsFields[]
   animated_preview?: AnimatedPreviewFields
   waveform?: WaveformFields

@@ -5,7 +5,7 @@ import type { AudioCodec, AudioContainer, VideoCodec } from '../codecs.ts'
 import type { CaptionFormat, Channel608 } from '../captions.ts'
 import type { Container } from '../containers.ts'
 import type { CutTime } from './cutTime.ts'
-import type { AUDIO_PURPOSES } from './requestSchema.ts'
+import type { AUDIO_PURPOSES } from './fields/profiles.ts'
 
 /**
  * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task

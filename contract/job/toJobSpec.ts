@@ -19,7 +19,7 @@ import {
 } from './paths/outputLocation.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
 import { packagingOf } from './packagingSpec.ts'
-import type { AudioProfileFields, CaptionFields, InputFields, VideoProfileFields } from './requestSchema.ts'
+import type { AudioProfileFields, CaptionFields, InputFields, VideoProfileFields } from './fields/request.ts'
 import { burnInOf } from './rules/burnIn.ts'
 import { extractsOf } from './extractSpec.ts'
 import type { AudioProfile, CaptionSpec, InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'

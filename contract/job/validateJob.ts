@@ -1,5 +1,5 @@
 // In charge of: turning a request body into what is stored (JobConfig) and what is encrypted (JobSecrets).
-// Not in charge of: the rules, which have their own files (requestSchema.ts, rules/, credentials.ts), or the job
+// Not in charge of: the rules, which have their own files (fields/, rules/, credentials.ts), or the job
 // specification (toJobSpec.ts).
 import { audioCodecOf, audioRules } from '../codecs.ts'
 import type { Problem, Warning } from '../errors.ts'
@@ -28,22 +28,9 @@ import {
   type JsonObject,
 } from './fieldReader.ts'
 import { isRedacted, redactAddress, printableValue, SEND_UNREDACTED } from './redact.ts'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  fieldMeta,
-  inputSchema,
-  jobFieldsSchema,
-  jobRequestSchema,
-  LADDERS,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-  type AudioProfileFields,
-  type JobDraft,
-} from './requestSchema.ts'
+import { jobFields, LADDERS } from './fields/job.ts'
+import { audioProfileFields, inputFields, videoProfileFields } from './fields/profiles.ts'
+import { REQUEST_MEMBERS, REQUEST_OBJECTS, type AudioProfileFields, type JobDraft } from './fields/request.ts'
 import { parseHttp } from './stores/http.ts'
 import { parseInput } from './stores/registry.ts'
 
@@ -74,15 +61,15 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const burnIn = readBurnIn(body, findings)
   requireInput(body, findings)
   const draft: JobDraft = {
-    ...readFields(jobFieldsSchema.shape, body, '', findings),
+    ...readFields(jobFields, body, '', findings),
     videoProfiles: video.map((each, i) =>
-      readFields(videoProfileSchema.shape, withSourceSize(each, body), `videoProfiles[${i}]`, findings),
+      readFields(videoProfileFields, withSourceSize(each, body), `videoProfiles[${i}]`, findings),
     ),
     audioProfiles: audio.map((each, i) => readAudioProfile(each, `audioProfiles[${i}]`, findings)),
     ...extractFields(extracts, findings),
     ...(pieces === null
       ? {}
-      : { inputs: pieces.map((each, i) => readFields(inputSchema.shape, each, `inputs[${i}]`, findings)) }),
+      : { inputs: pieces.map((each, i) => readFields(inputFields, each, `inputs[${i}]`, findings)) }),
     ...(captions && { captions: captions.read }),
     ...(burnIn && { burn_in_captions: burnIn.read }),
     inputProvidersOf: [],
@@ -115,66 +102,19 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
       findings,
     ),
   }
-  const unknown = keepUnknownFields(jobRequestSchema.shape, [], body, '', findings)
-  const withUnknownFields = (
-    known: JsonObject,
-    shape: Parameters<typeof readFields>[0],
-    members: JsonObject | null | undefined,
-    path: string,
-    into = findings,
-  ) => ({
-    ...known,
-    ...keepUnknownFields(shape, [], members ?? {}, path, into),
-  })
+  const unknown = keepUnknownFields(REQUEST_MEMBERS, body, '', findings)
   const { inputProvidersOf: _in, outputProviderOf: _out, ...known } = draft
+  const given: Record<string, unknown> = {
+    videoProfiles: video,
+    audioProfiles: audio,
+    inputs: pieces,
+    captions: captions?.given,
+    burn_in_captions: burnIn?.given,
+    ...extracts,
+  }
   const config = {
     ...known,
-    videoProfiles: known.videoProfiles.map((each, i) =>
-      withUnknownFields(each, videoProfileSchema.shape, video[i], `videoProfiles[${i}]`),
-    ),
-    audioProfiles: known.audioProfiles.map((each, i) =>
-      withUnknownFields(each, audioProfileSchema.shape, audio[i], `audioProfiles[${i}]`),
-    ),
-    ...(known.stills === undefined
-      ? {}
-      : {
-          stills: known.stills.map((each, i) =>
-            withUnknownFields(each, stillsSchema.shape, extracts.stills?.[i], `stills[${i}]`),
-          ),
-        }),
-    ...(known.animated_preview === undefined
-      ? {}
-      : {
-          animated_preview: withUnknownFields(
-            known.animated_preview,
-            animatedPreviewSchema.shape,
-            extracts.animated_preview,
-            'animated_preview',
-          ),
-        }),
-    ...(known.waveform === undefined
-      ? {}
-      : { waveform: withUnknownFields(known.waveform, waveformSchema.shape, extracts.waveform, 'waveform') }),
-    ...(known.inputs === undefined
-      ? {}
-      : {
-          inputs: known.inputs.map((each, i) =>
-            withUnknownFields(each, inputSchema.shape, pieces?.[i], `inputs[${i}]`, limited(findings)),
-          ),
-        }),
-    ...(known.captions && {
-      captions: known.captions.map((each, i) =>
-        withUnknownFields(each, captionSchema.shape, captions?.given[i], `captions[${i}]`),
-      ),
-    }),
-    ...(known.burn_in_captions && {
-      burn_in_captions: withUnknownFields(
-        known.burn_in_captions,
-        burnInSchema.shape,
-        burnIn?.given,
-        'burn_in_captions',
-      ),
-    }),
+    ...withUnknownFields(known, given, findings),
     cloud_credentials: formOf(credentials, 'redacted'),
     ...unknown,
   }
@@ -185,8 +125,34 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   return { ok: true, config: config as JobConfig, secrets: secrets as JobSecrets, warnings: findings.warnings }
 }
 
-/** Inputs may be many: after enough warnings, those of further ones are left out. */
+/** Elements may be many: after enough warnings, those of further ones are left out. */
 const limited = (findings: Findings): Findings => (findings.warnings.length < 200 ? findings : new Findings())
+
+/** The objects of the job as they were read, each with the members that it was given and that are no fields. */
+function withUnknownFields(read: object, given: JsonObject, findings: Findings): JsonObject {
+  const objects: JsonObject = { ...read }
+  return Object.fromEntries(
+    REQUEST_OBJECTS.flatMap(({ path, fields }) => {
+      const name = path.replace('[]', '')
+      const each = objects[name]
+      if (typeof each !== 'object' || each === null) return []
+      const bodies = [given[name]].flat()
+      const complete = (known: object, index: number, at: string) => {
+        const body = bodies[index]
+        const unknown = keepUnknownFields(Object.keys(fields), isJsonObject(body) ? body : {}, at, limited(findings))
+        return { ...known, ...unknown }
+      }
+      return [
+        [
+          name,
+          Array.isArray(each)
+            ? each.map((one: object, i) => complete(one, i, `${name}[${i}]`))
+            : complete(each, 0, name),
+        ],
+      ]
+    }),
+  )
+}
 
 /** All credentials of a job in one of their forms. */
 function formOf<F extends keyof ParsedCredentials>({ input, inputs, output }: JobCredentials, form: F) {
@@ -209,7 +175,7 @@ function readInputList(body: JsonObject, findings: Findings): (JsonObject | null
 
 function requireInput(body: JsonObject, findings: Findings): void {
   if (['input', 'inputs'].some((name) => presentMember(body, name) !== undefined)) return
-  const { expects } = fieldMeta.get(jobFieldsSchema.shape.input)!
+  const { expects } = jobFields.input
   const message = `input is required; it must be ${expects}, unless inputs lists ${INPUTS.minimum} to ${INPUTS.maximum} sources`
   findings.problem('required', 'input', message)
 }
@@ -243,7 +209,7 @@ function readAudioProfiles(body: JsonObject, findings: Findings): (JsonObject | 
 
 /** A codec that keeps every sample has no bitrate, not even the default one. */
 function readAudioProfile(given: JsonObject | null, path: string, findings: Findings): Partial<AudioProfileFields> {
-  const { audio_bitrate: bitrate, ...read } = readFields(audioProfileSchema.shape, given, path, findings)
+  const { audio_bitrate: bitrate, ...read } = readFields(audioProfileFields, given, path, findings)
   const hasNone = read.audio_codec !== undefined && audioRules(audioCodecOf(read.audio_codec)).bitrates === null
   const isSent = given !== null && presentMember(given, 'audio_bitrate') !== undefined
   return bitrate === undefined || (hasNone && !isSent) ? read : { ...read, audio_bitrate: bitrate }

@@ -19,19 +19,20 @@ const NOT_REACHED =
 /**
  * `npm ci` and not `npm install`, which may change the lockfile: the tested versions are installed, and a clone stays
  * unchanged.
- * @param {string} root @param {string[]} missing @param {(line: string) => void} say
+ * @param {string} root @param {string[]} missing @param {boolean} omitDev @param {(line: string) => void} say
  * @returns {Promise<boolean>} whether all packages are installed now
  */
-export async function install(root, missing, say) {
+export async function install(root, missing, omitDev, say) {
   const why = missing.includes('node_modules') ? '' : ` (${missing.length} differ, ${missing[0]} for one)`
   say(`Installing the packages of package-lock.json${why} …`)
   const began = Date.now()
   const registry = await registryOf(root)
   const isThere = usesProxy() || (await reach(registry))
-  const { code, output } = await npmCi(root, isThere ? PATIENCE : ['--offline'], began, say)
+  const flags = [...(omitDev ? ['--omit=dev'] : []), ...(isThere ? PATIENCE : ['--offline'])]
+  const { code, output } = await npmCi(root, flags, began, say)
   const seconds = ((Date.now() - began) / 1000).toFixed(0)
   if (code === 0) {
-    rememberMissing(root)
+    rememberMissing(root, omitDev)
     say(`Installed in ${seconds} s.`)
     return true
   }

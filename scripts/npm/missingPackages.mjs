@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * @typedef {{ version?: string, integrity?: string, link?: boolean, optional?: boolean, os?: string[], cpu?: string[],
+ * @typedef {{ version?: string, integrity?: string, link?: boolean, dev?: boolean, optional?: boolean, os?: string[], cpu?: string[],
  *   libc?: string[] }} Entry
  * @typedef {{ os: string, cpu: string, libc: () => string | null }} Machine
  */
@@ -70,30 +70,31 @@ function sameIntegrity(a, b) {
   return a.integrity === undefined || b.integrity === undefined || a.integrity === b.integrity
 }
 
-/** @param {string} root @returns {string[]} */
-export function findMissingPackages(root) {
+/** @param {string} root @param {boolean} omitDev @returns {string[]} */
+export function findMissingPackages(root, omitDev) {
   const excused = rememberedMissing(root)
-  return compareAll(root).filter((path) => !excused.includes(path))
+  return compareAll(root, omitDev).filter((path) => !excused.includes(path))
 }
 
-/** @param {string} root @returns {string[]} */
-function compareAll(root) {
+/** @param {string} root @param {boolean} omitDev @returns {string[]} */
+function compareAll(root, omitDev) {
   const wanted = packagesOf(join(root, LOCKFILE))
   if (wanted === null) return [LOCKFILE]
   const installed = packagesOf(join(root, 'node_modules/.package-lock.json'))
   if (installed === null) return ['node_modules']
   // npm's list does not notice packages that were deleted later.
   const gone = Object.keys(installed).filter((path) => path !== '' && !existsSync(join(root, path, 'package.json')))
-  return [...comparePackages(wanted, installed, thisMachine()), ...gone]
+  const needed = omitDev ? Object.fromEntries(Object.entries(wanted).filter(([, { dev }]) => dev !== true)) : wanted
+  return [...comparePackages(needed, installed, thisMachine()), ...gone]
 }
 
 /**
  * Remembers packages for this machine that npm left out of an installation (an optional package whose script failed,
  * for example). The next installation would leave them out again.
- * @param {string} root
+ * @param {string} root @param {boolean} omitDev
  */
-export function rememberMissing(root) {
-  const left = compareAll(root)
+export function rememberMissing(root, omitDev) {
+  const left = compareAll(root, omitDev)
   const note = join(root, NOTE)
   if (left.length > 0) writeFileSync(note, JSON.stringify({ of: fingerprint(root), left }))
 }

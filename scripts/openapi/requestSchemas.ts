@@ -1,42 +1,30 @@
 // In charge of: the JSON Schemas of requests, generated from the schema that validates them.
 // Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
-import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
-import { AUDIO_PROFILES, CAPTIONS, INPUTS, METADATA, SOURCE_STREAM, STILLS, VIDEO_PROFILES } from '#contract/limits.ts'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  inputSchema,
-  jobFieldsSchema,
-  NUMBER_AS_TEXT,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from '#contract/job/requestSchema.ts'
+import { NUMBER_AS_TEXT, type Field, type Fields } from '#contract/job/fields/field.ts'
+import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'
+import { INPUTS, METADATA, SOURCE_STREAM } from '#contract/limits.ts'
 import { nullable, schemaRef, type Schema } from './schemaParts.ts'
 
-/** Text of the registry goes into the description. Limits that are checked by code also come from the registry. */
-function member(schema: z.core.$ZodType): Schema {
-  const meta = fieldDocs.get(schema)!
+/** What the row says goes into the description. Limits that are checked by code also come from the row. */
+function member(field: Field): Schema {
+  const { schema } = field
   const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
   const { $schema: _, minimum: _minimum, maximum: _maximum, ...plain } = made
-  const description = `${meta.description} Must be ${meta.expects}.`
-  const { default: fallback, ...read } = isRead(schema) ? eitherKind(plain, meta) : plain
+  const description = `${field.meaning} Must be ${field.expects}.`
+  const { default: fallback, ...read } = isRead(schema) ? eitherKind(plain, field) : plain
   const isNumber = [read['type']].flat().some((type) => type === 'integer' || type === 'number')
-  const bounded = isNumber && !('enum' in read) ? { ...read, ...boundsOf(meta) } : read
+  const bounded = isNumber && !('enum' in read) ? { ...read, ...boundsOf(field) } : read
   return {
-    ...(meta.additionalValue === undefined
+    ...(field.additionalValue === undefined
       ? bounded
-      : { anyOf: [{ type: 'integer', enum: [meta.additionalValue] }, bounded] }),
+      : { anyOf: [{ type: 'integer', enum: [field.additionalValue] }, bounded] }),
     ...(fallback === undefined ? {} : { default: fallback }),
     description,
   }
 }
 
-function boundsOf({ minimum, maximum, exclusiveMinimum, clampTo }: FieldDoc): Schema {
+function boundsOf({ minimum, maximum, exclusiveMinimum, clampTo }: Field): Schema {
   if (clampTo !== undefined) return {}
   return {
     ...(minimum === undefined ? {} : { [exclusiveMinimum === true ? 'exclusiveMinimum' : 'minimum']: minimum }),
@@ -51,7 +39,7 @@ function isRead(schema: z.core.$ZodType): boolean {
 }
 
 /** A pattern applies to text, limits apply to numbers; neither restricts the other. */
-function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldDoc): Schema {
+function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: Field): Schema {
   // Limits instead of a second enum: client generators name the values of an enum, and "2" and 2 would get the same
   // name.
   if (Array.isArray(values)) {
@@ -63,12 +51,9 @@ function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldD
   return { ...rest, type: [type, 'string'], pattern: NUMBER_AS_TEXT.source }
 }
 
-function request(schema: { shape: Record<string, z.core.$ZodType> }, required: readonly string[]): Schema {
+function request(fields: Fields, required: readonly string[]): Schema {
   const properties = Object.fromEntries(
-    Object.entries(schema.shape).map(([name, one]) => [
-      name,
-      required.includes(name) ? member(one) : withNull(member(one)),
-    ]),
+    Object.entries(fields).map(([name, one]) => [name, required.includes(name) ? member(one) : withNull(member(one))]),
   )
   return { type: 'object', properties, required }
 }
@@ -92,13 +77,30 @@ function withNull({ description = '', default: fallback, ...schema }: Schema): S
   return { ...made, ...(fallback === undefined ? {} : { default: fallback }), description }
 }
 
+const components: Record<string, Schema> = Object.fromEntries(
+  REQUEST_OBJECTS.flatMap(({ component, fields, required = [] }) =>
+    component === undefined ? [] : [[component, request(fields, required)]],
+  ),
+)
+
+/** The members of a job that are objects or lists of them. */
+const nested = Object.fromEntries(
+  REQUEST_OBJECTS.flatMap(({ path, component, meaning, bounds }): [string, Schema][] => {
+    if (meaning === undefined || component === undefined) return []
+    if (bounds === undefined) return [[path, { ...nullable(schemaRef(component)), description: meaning }]]
+    const size = { ...(bounds.minimum > 0 && { minItems: bounds.minimum }), maxItems: bounds.maximum }
+    return [
+      [path.replace('[]', ''), { type: ['array', 'null'], ...size, items: schemaRef(component), description: meaning }],
+    ]
+  }),
+)
+
 // Which lists are required depends on ladder and preset. The descriptions say so, because linters and client generators
 // do not support conditions (`if`) of JSON Schema.
-const withLists = request(jobFieldsSchema, ['cloud_credentials'])
-const members = withLists['properties'] as Record<string, Schema>
+const members = components['Job']!['properties'] as Record<string, Schema>
 
 const job = {
-  ...withLists,
+  ...components['Job'],
   properties: {
     ...members,
     metadata: {
@@ -108,47 +110,7 @@ const job = {
       propertyNames: { pattern: `^${METADATA.name_pattern}$`, not: { const: '__proto__' } },
       additionalProperties: { type: 'string', pattern: `^${METADATA.value_pattern}$` },
     },
-    inputs: {
-      type: ['array', 'null'],
-      minItems: INPUTS.minimum,
-      maxItems: INPUTS.maximum,
-      items: schemaRef('Input'),
-      description: `${INPUTS.minimum} to ${INPUTS.maximum} sources that are joined in this order, instead of input (docs/inputs.md).`,
-    },
-    videoProfiles: {
-      type: ['array', 'null'],
-      maxItems: VIDEO_PROFILES.maximum,
-      items: schemaRef('VideoProfile'),
-      description: `At most ${VIDEO_PROFILES.maximum} renditions. Left out with ladder "auto", and for a job without video, which then makes something else: an element of audioProfiles with source_stream.`,
-    },
-    audioProfiles: {
-      type: ['array', 'null'],
-      maxItems: AUDIO_PROFILES.maximum,
-      items: schemaRef('AudioProfile'),
-      description: 'Empty for outputs without audio. Required with video, unless a preset has them.',
-    },
-    captions: {
-      type: ['array', 'null'],
-      maxItems: CAPTIONS.maximum,
-      items: schemaRef('Caption'),
-      description: 'Caption files beside the source; they become text tracks of HLS, DASH and mp4.',
-    },
-    burn_in_captions: {
-      ...nullable(schemaRef('BurnInCaptions')),
-      description: 'Captions that are drawn into the video of every output: one of the two members.',
-    },
-    stills: {
-      type: ['array', 'null'],
-      minItems: STILLS.minimum,
-      maxItems: STILLS.maximum,
-      items: schemaRef('Stills'),
-      description: `Still images of the outputs' frames: ${STILLS.minimum} to ${STILLS.maximum} elements, each with its own times, size and format.`,
-    },
-    animated_preview: {
-      ...nullable(schemaRef('AnimatedPreview')),
-      description: 'A short animation of excerpts, without audio.',
-    },
-    waveform: { ...nullable(schemaRef('Waveform')), description: 'The peaks of the audio, as data or as an image.' },
+    ...nested,
     cloud_credentials: {
       type: 'object',
       // null is the same as omitting the member.
@@ -194,7 +156,7 @@ function presetJob(): Schema {
   }
 }
 
-const piece = request(inputSchema, ['input'])
+const piece = components['Input']!
 const pieceMembers = piece['properties'] as Record<string, Schema>
 const stream = { minimum: SOURCE_STREAM.minimum, maximum: SOURCE_STREAM.maximum }
 
@@ -216,16 +178,4 @@ const input = {
   },
 } satisfies Schema
 
-export const requestSchemas: Record<string, Schema> = {
-  Job: job,
-  PresetJob: presetJob(),
-  Input: input,
-  VideoProfile: request(videoProfileSchema, []),
-  AudioProfile: request(audioProfileSchema, []),
-  Caption: request(captionSchema, ['input', 'language']),
-  BurnInCaptions: request(burnInSchema, []),
-  Stills: request(stillsSchema, []),
-  AnimatedPreview: request(animatedPreviewSchema, []),
-  Waveform: request(waveformSchema, []),
-  Credential: request(credentialSchema, []),
-}
+export const requestSchemas: Record<string, Schema> = { ...components, Job: job, Input: input, PresetJob: presetJob() }

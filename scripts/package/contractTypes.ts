@@ -3,18 +3,8 @@
 import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import * as z from 'zod/mini'
 import { jobConfig, presetJob } from '#contract/api/answers.ts'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  inputSchema,
-  jobFieldsSchema,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from '#contract/job/requestSchema.ts'
+import { objectOf } from '#contract/job/fields/field.ts'
+import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'
 import { WARNING_CODES, warningCode } from '#contract/warningCodes.ts'
 import { answerSchemas } from '../openapi/answerSchemas.ts'
 import { schemaRef, type Schema } from '../openapi/schemaParts.ts'
@@ -22,19 +12,6 @@ import { typeDeclaration } from './schemaTypes.ts'
 
 const outputOf = (schema: z.core.$ZodType): Schema =>
   z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema
-
-const request: Readonly<Record<string, z.core.$ZodType>> = {
-  JobFields: jobFieldsSchema,
-  InputFields: inputSchema,
-  VideoProfileFields: videoProfileSchema,
-  AudioProfileFields: audioProfileSchema,
-  CaptionFields: captionSchema,
-  BurnInFields: burnInSchema,
-  StillsFields: stillsSchema,
-  AnimatedPreviewFields: animatedPreviewSchema,
-  WaveformFields: waveformSchema,
-  CredentialFields: credentialSchema,
-}
 
 /** Types whose names are shorter in the OpenAPI document. */
 const inTypeScript: Readonly<Record<string, string>> = {
@@ -66,7 +43,9 @@ export function contractTypes(): Map<string, string> {
     typeDeclaration(name, schema, typeAt).replace('export ', '').trimEnd(),
   ]
   return new Map([
-    ...Object.entries(request).map(([name, schema]) => write(name, outputOf(schema))),
+    ...REQUEST_OBJECTS.flatMap(({ component, fields }) =>
+      component === undefined ? [] : [write(`${component}Fields`, outputOf(objectOf(fields)))],
+    ),
     ...Object.entries(answerSchemas(named)).map(([name, schema]) => write(typeOf(name), schema)),
     ['Provider', unionOf('Provider', PROVIDERS)],
     ['WarningCode', unionOf('WarningCode', WARNING_CODES)],

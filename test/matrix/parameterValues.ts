@@ -1,21 +1,7 @@
 // In charge of: every value of every parameter that must have a row, read from the schema that validates requests.
 // Not in charge of: the rows (rows/). Pure: nothing is encoded here.
-import * as z from 'zod/mini'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  fieldMeta,
-  inputSchema,
-  jobFieldsSchema,
-  outputCredential,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-  type FieldMeta,
-} from '#contract/job/requestSchema.ts'
+import type { Field } from '#contract/job/fields/field.ts'
+import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'
 import { WARNING_CODES } from '#contract/warningCodes.ts'
 
 /** The value of a text or an object with free content, whatever a row uses. */
@@ -52,31 +38,15 @@ function core(schema: Schema): { def: Def; standard: unknown } {
   return def.type === 'pipe' && def.out !== undefined ? core(def.out) : { def, standard: undefined }
 }
 
-const shapes: [string, Record<string, object>][] = [
-  ['', jobFieldsSchema.shape],
-  ['inputs[].', inputSchema.shape],
-  ['videoProfiles[].', videoProfileSchema.shape],
-  ['audioProfiles[].', audioProfileSchema.shape],
-  ['captions[].', captionSchema.shape],
-  ['burn_in_captions.', burnInSchema.shape],
-  ['stills[].', stillsSchema.shape],
-  ['animated_preview.', animatedPreviewSchema.shape],
-  ['waveform.', waveformSchema.shape],
-  ['cloud_credentials.input.', credentialSchema.shape],
-  // The members are the same; the allowed providers are not.
-  ['cloud_credentials.output.', { cloud_provider: outputCredential.shape.cloud_provider }],
-]
-
 /** Enumerated values; for a number its bounds and its default; for a text any text; and '' and null if allowed. */
-function valuesOf(schema: Schema): unknown[] {
-  const meta = fieldMeta.get(schema as never)
+function valuesOf(field: Field): unknown[] {
+  const { schema, clampTo, minimum, maximum } = field
   const { def, standard } = core(schema)
   if (def.type === 'boolean') return [true, false]
   if (def.type === 'enum') return Object.values(def.entries ?? {})
   const allows = (value: unknown) =>
-    z.safeParse(schema as never, value).success && (meta?.clampTo === undefined || isWithin(Number(value), meta))
+    schema.safeParse(value).success && (clampTo === undefined || isWithin(Number(value), field))
   if (def.type === 'number') {
-    const { minimum, maximum } = meta ?? {}
     const bounds = [minimum !== undefined && !allows(minimum) ? ABOVE(minimum) : minimum, maximum, standard, -1, 0]
     return [...new Set(bounds.filter((value) => value !== undefined))].filter(allows)
   }
@@ -84,7 +54,7 @@ function valuesOf(schema: Schema): unknown[] {
 }
 
 /** Values beyond the bounds are clamped, and have no row. */
-function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, exclusiveMinimum }: FieldMeta): boolean {
+function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, exclusiveMinimum }: Field): boolean {
   return value <= maximum && (exclusiveMinimum === true ? value > minimum : value >= minimum)
 }
 
@@ -95,13 +65,16 @@ const ABOVE = (minimum: number) => minimum + 0.01
 export const WARNING = 'warnings[].code'
 const warnings: ParameterValue[] = WARNING_CODES.map((value) => ({ path: WARNING, value, available: true }))
 
-const parameters: ParameterValue[] = shapes.flatMap(([prefix, shape]) =>
-  Object.entries(shape).flatMap(([name, schema]) => {
-    const path = `${prefix}${name}`
-    const values = valuesOf(schema as Schema)
-    const { allowed = [] } = fieldMeta.get(schema as never) ?? {}
-    const fine = (value: unknown) => allowed.length === 0 || allowed.some((one) => one === value)
-    return values.map((value) => ({ path, value, available: fine(value) }))
+/** The credentials of an element of `inputs` are those of `input`, and so are the members of an output but for the provider. */
+const isListed = (path: string, name: string): boolean =>
+  path !== 'cloud_credentials.inputs[]' && (path !== 'cloud_credentials.output' || name === 'cloud_provider')
+
+const parameters: ParameterValue[] = REQUEST_OBJECTS.flatMap(({ path: object, fields }) =>
+  Object.entries<Field>(fields).flatMap(([name, field]) => {
+    if (!isListed(object, name)) return []
+    const path = object === '' ? name : `${object}.${name}`
+    const fine = (value: unknown) => field.allowed === undefined || field.allowed.some((one) => one === value)
+    return valuesOf(field).map((value) => ({ path, value, available: fine(value) }))
   }),
 )
 

@@ -1,9 +1,9 @@
 // In charge of: rules between the fields of one audio profile, and warnings about those without effect.
-// Not in charge of: single fields (requestSchema.ts), the outputs that carry the codec (combinations.ts).
+// Not in charge of: single fields (fields/), the outputs that carry the codec (combinations.ts).
 import { AUDIO_CODECS, audioCodecOf, audioFileOf, audioRules, type AudioCodec } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
-import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
+import type { AudioProfileFields, JobDraft } from '../fields/request.ts'
 import { primaryStream } from '../sourceChannels.ts'
 import { allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
 import { requestsAudioCopy } from './copy.ts'

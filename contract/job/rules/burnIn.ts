@@ -1,11 +1,12 @@
 // In charge of: burn_in_captions of a request: reading it, its rules, and what the transcoder gets.
-// Not in charge of: single fields (requestSchema.ts), what the source contains (transcoder/plan/streams/burnIn.ts).
+// Not in charge of: single fields (fields/captions.ts), what the source contains (transcoder/plan/streams/burnIn.ts).
 import type { Findings } from '../findings.ts'
 import { isJsonObject, presentMember, readFields, type JsonObject } from '../fieldReader.ts'
 import type { JobConfig } from '../jobConfig.ts'
 import type { BurnInSpec } from '../jobSpec.ts'
 import { printableValue } from '../redact.ts'
-import { burnInSchema, type BurnInFields, type JobDraft } from '../requestSchema.ts'
+import { burnInFields } from '../fields/captions.ts'
+import type { BurnInCaptionsFields, JobDraft } from '../fields/request.ts'
 import { hasVideo } from './products.ts'
 
 const MEMBERS = ['captions', 'source_track'] as const
@@ -14,7 +15,7 @@ const MEMBERS = ['captions', 'source_track'] as const
 export function readBurnIn(
   body: JsonObject,
   findings: Findings,
-): { given: JsonObject | null; read: Partial<BurnInFields> } | undefined {
+): { given: JsonObject | null; read: Partial<BurnInCaptionsFields> } | undefined {
   const value = presentMember(body, 'burn_in_captions')
   if (value === undefined) return undefined
   const given = isJsonObject(value) ? value : null
@@ -22,7 +23,7 @@ export function readBurnIn(
     const message = `burn_in_captions must be an object like {"captions": 0} or {"source_track": 1}; ${printableValue(value)} was given`
     findings.problem('invalid_type', 'burn_in_captions', message)
   }
-  return { given, read: readFields(burnInSchema.shape, given, 'burn_in_captions', findings) }
+  return { given, read: readFields(burnInFields, given, 'burn_in_captions', findings) }
 }
 
 export function burnInOf({ burn_in_captions: burnIn }: Pick<JobConfig, 'burn_in_captions'>): BurnInSpec | null {

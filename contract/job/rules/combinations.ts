@@ -1,6 +1,6 @@
 // In charge of: rules between fields that can be checked before the source is known, and warnings about fields without
 // effect.
-// Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts).
+// Not in charge of: single fields (fields/), paths (outputPaths.ts).
 import { selectedAudio } from './audioBitrates.ts'
 import { checkAudio } from './audioProfiles.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
@@ -30,7 +30,7 @@ import { checkPieces } from './inputs.ts'
 import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
 import { warnVideoFields } from './videoFields.ts'
-import { type JobDraft, type VideoProfileFields } from '../requestSchema.ts'
+import type { JobDraft, VideoProfileFields } from '../fields/request.ts'
 import { primaryStream } from '../sourceChannels.ts'
 
 export function checkCombinations(draft: JobDraft, findings: Findings): void {

@@ -2,7 +2,7 @@
 // Not in charge of: whether the source's stream can be copied (transcoder/plan/copy/).
 import { isSegmented } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
-import type { AudioProfileFields, JobDraft, VideoProfileFields } from '../requestSchema.ts'
+import type { AudioProfileFields, JobDraft, VideoProfileFields } from '../fields/request.ts'
 
 /** The value of video_codec and audio_codec that keeps a stream of the source as it is. */
 export const COPY = 'copy'

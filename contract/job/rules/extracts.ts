@@ -1,6 +1,6 @@
 // In charge of: rules between the fields of stills, animated_preview and waveform, and the paths of their files against
 // those of other outputs.
-// Not in charge of: single fields (requestSchema.ts), names (paths/extractNames.ts), times that the source lacks
+// Not in charge of: single fields (fields/extracts.ts), names (paths/extractNames.ts), times that the source lacks
 // (transcoder/plan/extracts).
 import { MAX_STILLS } from '../../limits.ts'
 import type { Findings } from '../findings.ts'
@@ -8,13 +8,8 @@ import { presentMember, readFields, readObjectList, type JsonObject } from '../f
 import { isJsonObject } from '../fieldReader.ts'
 import { STILLS } from '../../limits.ts'
 import { printableValue } from '../redact.ts'
-import {
-  animatedPreviewSchema,
-  stillsSchema,
-  waveformSchema,
-  type JobDraft,
-  type StillsFields,
-} from '../requestSchema.ts'
+import { animatedPreviewFields, stillsFields, waveformFields } from '../fields/extracts.ts'
+import type { JobDraft, StillsFields } from '../fields/request.ts'
 import { draftInputs } from './inputs.ts'
 import { outputLocations, type OutputLocations } from '../paths/outputLocation.ts'
 import { joinPath, normalisePath, outputPathProblem } from '../paths/outputNames.ts'
@@ -47,13 +42,13 @@ export function extractFields({ stills, animated_preview, waveform }: ExtractBod
   return {
     ...(stills === null
       ? {}
-      : { stills: stills.map((each, i) => readFields(stillsSchema.shape, each, `stills[${i}]`, findings)) }),
+      : { stills: stills.map((each, i) => readFields(stillsFields, each, `stills[${i}]`, findings)) }),
     ...(animated_preview === null
       ? {}
       : {
-          animated_preview: readFields(animatedPreviewSchema.shape, animated_preview, 'animated_preview', findings),
+          animated_preview: readFields(animatedPreviewFields, animated_preview, 'animated_preview', findings),
         }),
-    ...(waveform === null ? {} : { waveform: readFields(waveformSchema.shape, waveform, 'waveform', findings) }),
+    ...(waveform === null ? {} : { waveform: readFields(waveformFields, waveform, 'waveform', findings) }),
   }
 }
 

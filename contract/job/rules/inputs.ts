@@ -2,7 +2,7 @@
 // fields.
 // Not in charge of: addresses (stores/), credentials (credentials.ts), what the sources contain (transcoder/plan).
 import type { Findings } from '../findings.ts'
-import type { JobDraft } from '../requestSchema.ts'
+import type { JobDraft } from '../fields/request.ts'
 import { checkCut } from './cut.ts'
 
 /** Each source of a request, with the path of its field. */

@@ -11,7 +11,7 @@ import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
 import { draftInputs } from './inputs.ts'
 import { redactAddress, printableValue } from '../redact.ts'
-import { type JobDraft } from '../requestSchema.ts'
+import type { JobDraft } from '../fields/request.ts'
 
 /**
  * Decision "output": an invalid path, the scheme of another provider, two outputs with the same key, or output = input

@@ -13,7 +13,7 @@ import { joinPath, normalisePath, attemptDirectory } from '../paths/outputNames.
 import { archiveBaseName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
 import { hasExtracts } from './extracts.ts'
-import { type JobDraft } from '../requestSchema.ts'
+import type { JobDraft } from '../fields/request.ts'
 
 /** The longest name of each kind that the service generates. */
 const NAME = 'n'.repeat(MAX_LENGTH.file_name)

@@ -6,7 +6,7 @@ import { suggestMisspelling } from '../fieldHints.ts'
 import { presentMember, type JsonObject } from '../fieldReader.ts'
 import type { Findings } from '../findings.ts'
 import { hasExtracts } from './extracts.ts'
-import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
+import type { AudioProfileFields, JobDraft } from '../fields/request.ts'
 import { primaryStream } from '../sourceChannels.ts'
 
 type Requested = Pick<

@@ -7,7 +7,7 @@ import { containerRules, hasHls, isSegmented, prefersTransportStreams } from '..
 import { outputLocations, relativeRenditionPath } from '../paths/outputLocation.ts'
 import { normalisePath } from '../paths/outputNames.ts'
 import type { Findings } from '../findings.ts'
-import { type JobDraft } from '../requestSchema.ts'
+import type { JobDraft } from '../fields/request.ts'
 import type { JobSpec } from '../jobSpec.ts'
 import { rulesOf } from '../stores/registry.ts'
 

@@ -1,7 +1,7 @@
 // In charge of: the rules between source_channels and other fields.
 // Not in charge of: its notation (contract/job/sourceChannels.ts).
 import type { Findings } from '../findings.ts'
-import type { AudioProfileFields, JobDraft } from '../requestSchema.ts'
+import type { AudioProfileFields, JobDraft } from '../fields/request.ts'
 import { parseSourceChannels } from '../sourceChannels.ts'
 
 export function checkSourceChannels(

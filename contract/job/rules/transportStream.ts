@@ -1,9 +1,9 @@
 // In charge of: rules of the fields for the signalling of transport streams: ts_profile, names, identifiers, PIDs.
-// Not in charge of: their ranges (requestSchema.ts), the PID of the source's cues (transcoder/plan/streams/cuePlan.ts).
+// Not in charge of: their ranges (fields/), the PID of the source's cues (transcoder/plan/streams/cuePlan.ts).
 import { containerRules, isSegmented } from '../../containers.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
 import type { Findings } from '../findings.ts'
-import { type JobDraft } from '../requestSchema.ts'
+import type { JobDraft } from '../fields/request.ts'
 import { primaryStream } from '../sourceChannels.ts'
 
 /** The fields that only transport stream files have. */

@@ -2,7 +2,8 @@
 // Not in charge of: whether a job makes video (products.ts).
 import { containerRules, isSegmented, isSmooth } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
-import { jobFieldsSchema, type JobDraft } from '../requestSchema.ts'
+import { jobFields } from '../fields/job.ts'
+import type { JobDraft } from '../fields/request.ts'
 import { hasExtracts, hasFrameExtracts } from './extracts.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import { TRANSPORT_STREAM_FIELDS } from './transportStream.ts'
@@ -37,7 +38,7 @@ function isChosen(draft: JobDraft, name: (typeof VIDEO_FIELDS)[number] | (typeof
   const value = draft[name]
   if (value === undefined || value === null || value === '' || value === false)
     return name === 'keep_fps' && value === false
-  const standard = jobFieldsSchema.shape[name].safeParse(undefined)
+  const standard = jobFields[name].schema.safeParse(undefined)
   return value !== (standard.success ? standard.data : undefined)
 }
 

@@ -1,7 +1,7 @@
 // In charge of: where a job reads and writes: what is stored, shown and encrypted. Other tests check that the bytes
 // arrive.
 import { cacheControlOf } from '../../../worker/storage/cacheControl.ts'
-import { credentialSchema } from '#contract/job/requestSchema.ts'
+import { credentialFields } from '#contract/job/fields/credentials.ts'
 import { measurement, rejectedRow, provenByTest, storedConfigRow, type Row } from '../row.ts'
 
 const input = (members: Record<string, unknown>) => ({
@@ -222,7 +222,7 @@ export const addresses: Row[] = [
     'invalid_value',
     'cloud_credentials.output.cloud_provider',
   ),
-  ...Object.keys(credentialSchema.shape)
+  ...Object.keys(credentialFields)
     .filter((name) => name !== 'cloud_provider')
     .flatMap((name) =>
       [name === 'endpoint' ? 'https://s3.example.com' : GIVEN, '', null].flatMap((value) => member(name, value)),

@@ -10,7 +10,7 @@ import {
   toneLevelDb,
 } from '../../support/media/audioSamples.ts'
 import { probeFile, probeStream } from '../../support/media/media.ts'
-import { AUDIO_PURPOSES } from '#contract/job/requestSchema.ts'
+import { AUDIO_PURPOSES } from '#contract/job/fields/profiles.ts'
 import { measurement, provenByTest, rejectedRow, type JobChange, type Row } from '../row.ts'
 import { SURROUND_HZ, trackHz } from '../sourceClips.ts'
 

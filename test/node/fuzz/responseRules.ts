@@ -1,7 +1,7 @@
 // In charge of: checking one answer to one request, by the document and by rules for every answer.
 // Not in charge of: sending, reading the document (apiDocument.ts), the task API (taskApi.ts).
 import { requestErrorStatus } from '#contract/errorCodes.ts'
-import { NUMBER_AS_TEXT } from '#contract/job/requestSchema.ts'
+import { NUMBER_AS_TEXT } from '#contract/job/fields/field.ts'
 import { headerOf, type Response } from './http/responseParser.ts'
 import { parsed } from './generators/body.ts'
 import type { OperationSpec, OpenapiDocument } from './apiDocument.ts'

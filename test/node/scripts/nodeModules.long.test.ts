@@ -1,7 +1,7 @@
 // In charge of: `npm start` in a clone without node_modules, with the registry that npm is configured for.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp } from 'node:fs/promises'
+import { cp, readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { findMissingPackages } from '../../../scripts/npm/missingPackages.mjs'
@@ -52,6 +52,9 @@ test('a clone is installed by npm start from the registry and is as clean as bef
   await exited
   expect(output).toMatch(/^Installing the packages of package-lock\.json …$/m)
   expect(output).toMatch(/^Installed in \d+ s\.$/m)
-  expect(findMissingPackages(made.path)).toEqual([])
+  expect(findMissingPackages(made.path, true)).toEqual([])
+  const installed = await readFile(made.file('node_modules/.package-lock.json'), 'utf8')
+  // Without the packages of development.
+  expect(Object.keys((JSON.parse(installed) as { packages: object }).packages).length).toBeLessThanOrEqual(60)
   expect(await git('status', '--porcelain')).toBe('')
 })

@@ -8,7 +8,6 @@ import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
-import { jobFieldsSchema } from '#contract/job/requestSchema.ts'
 import { buildWeb, SITE } from '../../../scripts/buildWeb.ts'
 import { errorAdvice } from '../../../web/src/text/errorAdvice.ts'
 import {
@@ -24,7 +23,6 @@ import {
   withSource,
 } from '../../../web/src/form/model/formBody.ts'
 import { displaySize, presetFit } from '../../../web/src/form/model/presetFit.ts'
-import { fieldsOutsideGroups, FIELD_GROUPS } from '../../../web/src/form/model/groups.ts'
 import { messageOf, fieldTitle } from '../../../web/src/form/model/messages.ts'
 import { renameForHeight } from '../../../web/src/form/model/renditionNames.ts'
 import { addressOf, filtersOf, isFiltered, queryOf } from '../../../web/src/api/jobFilters.ts'
@@ -55,11 +53,6 @@ test.for(codes)('the dashboard has advice for the error %s (web/src/text/errorAd
 
 test('missing source audio need not fail the job, and the advice says so', () => {
   expect(errorAdvice('audio_stream_missing')).toContain('set optional on the audio profile')
-})
-
-test('every field of a job has a form group (web/src/form/model/groups.ts)', () => {
-  const placed = [...FIELD_GROUPS.flatMap(({ fields }) => fields), ...fieldsOutsideGroups]
-  expect(placed.toSorted()).toEqual(Object.keys(jobFieldsSchema.shape).toSorted())
 })
 
 const stores = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } }

@@ -6,7 +6,7 @@ import { STILLS } from '#contract/limits.ts'
 import { listText, membersAt, stillsOf, textList, withMember, type FormBody } from './model/formBody.ts'
 import { OptionalObject } from './optionalObject.tsx'
 import { Profiles } from './profiles.tsx'
-import { previewInfos, stillsInfos, waveformInfos } from './model/schema.ts'
+import { infosOf } from './model/schema.ts'
 
 interface ExtractsProps {
   body: FormBody
@@ -21,7 +21,7 @@ export function Extracts({ body, problems, onChange }: ExtractsProps) {
       <Profiles
         list="stills"
         singular="Set of stills"
-        infos={stillsInfos}
+        infos={infosOf('stills[]')}
         first={['at_seconds', 'every_seconds', 'count', 'width', 'format']}
         value={stills.map((each) => ({ ...each, at_seconds: listText(each['at_seconds']) }))}
         bounds={{ minimum: 0, maximum: STILLS.maximum }}
@@ -36,7 +36,7 @@ export function Extracts({ body, problems, onChange }: ExtractsProps) {
         name="animated_preview"
         label="Animated preview"
         help="A short animation of several parts, without audio."
-        infos={previewInfos}
+        infos={infosOf('animated_preview')}
         body={body}
         problems={problems}
         onChange={onChange}
@@ -45,7 +45,7 @@ export function Extracts({ body, problems, onChange }: ExtractsProps) {
         name="waveform"
         label="Waveform"
         help="The peaks of the audio, as data for players or as an image."
-        infos={waveformInfos}
+        infos={infosOf('waveform')}
         body={body}
         problems={problems}
         onChange={onChange}

@@ -3,8 +3,7 @@ import { useContext, useId } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
 import { ApiNames } from './apiNames.ts'
 import { problemAt, secretMembers, type JobFields } from './model/formBody.ts'
-import { valueLabel } from './model/labels.ts'
-import type { FieldInfo } from './model/schema.ts'
+import { valueLabel, type FieldInfo } from './model/schema.ts'
 
 interface FieldProps {
   info: FieldInfo
@@ -139,14 +138,14 @@ function Control({
         value={asText(value)}
         onChange={({ currentTarget: { value: text } }) => onChange(text === '' ? undefined : text === 'true')}
       >
-        <option value="">{valueLabel(info.name, '')}</option>
+        <option value="">{valueLabel(info, '')}</option>
         <option value="true">Yes</option>
         <option value="false">No</option>
       </select>
     )
   }
   if (info.kind === 'choice') {
-    const spell = (each: string) => valueLabel(info.name, each)
+    const spell = (each: string) => valueLabel(info, each)
     const options = values ?? info.values.map((each) => ({ value: each, label: spell(each) }))
     const absent = info.preset === undefined ? 'Default' : `${spell(asText(info.preset))} (default)`
     return (

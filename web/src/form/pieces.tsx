@@ -4,7 +4,7 @@ import type { Problem } from '#contract/errors.ts'
 import { IconButton } from '../transfers/progress.tsx'
 import { Fields } from './field.tsx'
 import { withMember, type JobFields } from './model/formBody.ts'
-import { inputInfos } from './model/schema.ts'
+import { infoAt } from './model/schema.ts'
 
 interface PieceProps {
   name: string
@@ -18,7 +18,7 @@ interface PieceProps {
 }
 
 const cutFields = ['start_seconds', 'end_seconds'].flatMap((name) => {
-  const info = inputInfos.get(name)
+  const info = infoAt(`inputs[].${name}`)
   return info ? [{ ...info, description: '' }] : []
 })
 

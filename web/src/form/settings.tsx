@@ -7,12 +7,11 @@ import { Icon } from '../parts/icon.tsx'
 import { membersAt, withMember, type FormBody, type JobFields } from './model/formBody.ts'
 import { Extracts, extractSummary } from './extracts.tsx'
 import { Fields } from './field.tsx'
-import { audioFields, destinationFields, FIELD_GROUPS, renditionFields } from './model/groups.ts'
-import { valueLabel } from './model/labels.ts'
+import { FIELD_PARTS, fieldsOfGroup } from './model/groups.ts'
 import { Metadata } from './metadata.tsx'
 import { OptionalObject } from './optionalObject.tsx'
 import { Profiles } from './profiles.tsx'
-import { audioInfos, burnInInfos, captionInfos, jobInfos, videoInfos, type FieldInfo } from './model/schema.ts'
+import { infoAt, infosOf, valueLabel, type FieldInfo } from './model/schema.ts'
 import { ChooseStore, Credentials, storeName } from './storage.tsx'
 
 interface SettingsProps {
@@ -23,7 +22,10 @@ interface SettingsProps {
   planned: readonly JobFields[]
 }
 
-const infosOf = (names: readonly string[]): FieldInfo[] => names.flatMap((name) => jobInfos.get(name) ?? [])
+const jobInfosOf = (names: readonly string[]): FieldInfo[] => names.flatMap((name) => infoAt(name) ?? [])
+const renditionFields = fieldsOfGroup('renditions')
+const audioFields = fieldsOfGroup('audio')
+const destinationFields = fieldsOfGroup('destination')
 
 export function Settings({ body, problems, onChange, planned }: SettingsProps) {
   const set = (name: string, value: unknown) => onChange(withMember(body, name, value))
@@ -46,7 +48,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
             <Profiles
               list="videoProfiles"
               singular="Rendition"
-              infos={videoInfos}
+              infos={infosOf('videoProfiles[]')}
               first={['output', 'width', 'height', 'video_bitrate', 'video_bitrate_mode']}
               value={body.videoProfiles}
               bounds={VIDEO_PROFILES}
@@ -54,7 +56,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
               problems={problems}
               onChange={(videoProfiles) => onChange({ ...body, videoProfiles })}
             />
-            {fieldsOf(infosOf(renditionFields))}
+            {fieldsOf(jobInfosOf(renditionFields))}
           </>
         )}
       </Part>
@@ -68,7 +70,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         <Profiles
           list="audioProfiles"
           singular="Audio track"
-          infos={audioInfos}
+          infos={infosOf('audioProfiles[]')}
           first={['audio_codec', 'audio_channels', 'audio_bitrate', 'source_stream', 'source_channels', 'optional']}
           value={body.audioProfiles}
           bounds={AUDIO_PROFILES}
@@ -82,7 +84,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           problems={problems}
           onChange={(audioProfiles) => onChange({ ...body, audioProfiles })}
         />
-        {fieldsOf(infosOf(audioFields))}
+        {fieldsOf(jobInfosOf(audioFields))}
       </Part>
       <Part
         id="captions"
@@ -93,7 +95,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
         <Profiles
           list="captions"
           singular="Caption file"
-          infos={captionInfos}
+          infos={infosOf('captions[]')}
           first={['input', 'language', 'label']}
           value={body.captions ?? []}
           bounds={CAPTIONS}
@@ -105,14 +107,15 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           name="burn_in_captions"
           label="Burned-in captions"
           help="Draws the text of a caption file, or of a subtitle stream of the source, into the video."
-          infos={burnInInfos}
+          infos={infosOf('burn_in_captions')}
           body={body}
           problems={problems}
           onChange={onChange}
         />
       </Part>
-      {FIELD_GROUPS.map(({ id, title, fields }) => {
-        const infos = infosOf(fields)
+      {FIELD_PARTS.map(({ id, title }) => {
+        const fields = fieldsOfGroup(id)
+        const infos = jobInfosOf(fields)
         return (
           <Part
             key={id}
@@ -153,7 +156,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
           problems={problems}
           onChange={(output) => onChange({ ...body, cloud_credentials: { input: source, output } })}
         />
-        {fieldsOf(infosOf(destinationFields))}
+        {fieldsOf(jobInfosOf(destinationFields))}
       </Part>
       <Metadata
         value={body['metadata']}
@@ -206,7 +209,6 @@ interface LadderProps {
 
 /** Renditions that follow from the source, or chosen ones. */
 function Ladder({ body, onChange, planned }: LadderProps) {
-  if (!jobInfos.has('ladder')) return null
   const automatic = body['ladder'] === 'auto'
   const chosen = planned.length > 0 ? [...planned] : [FRESH]
   return (
@@ -276,8 +278,8 @@ function audioSummary({ audioProfiles }: FormBody): string {
     audioProfiles
       .map(({ audio_codec: codec = 'aac', audio_channels: channels = '2', audio_bitrate: kbps = '256' }) =>
         [
-          valueLabel('audio_codec', String(codec)),
-          valueLabel('audio_channels', String(channels)).toLowerCase(),
+          valueLabel(infoAt('audioProfiles[].audio_codec'), String(codec)),
+          valueLabel(infoAt('audioProfiles[].audio_channels'), String(channels)).toLowerCase(),
           ...(isLossless(codec) ? [] : [`${String(kbps)} kbps`]),
         ].join(' '),
       )
@@ -287,12 +289,13 @@ function audioSummary({ audioProfiles }: FormBody): string {
 
 /** Lists the fields that are set; if none is set, the fields that can be set. */
 function givenSummary(body: FormBody, infos: readonly FieldInfo[]): string {
-  const given = infos.flatMap(({ name, label }) => {
+  const given = infos.flatMap((info) => {
+    const { name, label } = info
     const value = body[name]
     if (typeof value !== 'string' && typeof value !== 'number' && value !== true) return []
     // The value of the container is clear without a label.
-    if (name === 'output_container') return [valueLabel(name, String(value))]
-    return [value === true ? label : `${label}: ${valueLabel(name, String(value))}`]
+    if (name === 'output_container') return [valueLabel(info, String(value))]
+    return [value === true ? label : `${label}: ${valueLabel(info, String(value))}`]
   })
   return given.length > 0 ? given.join(' · ') : 'Default'
 }

@@ -26,7 +26,7 @@ import {
 import { Piece } from './pieces.tsx'
 import { Field } from './field.tsx'
 import { exampleOf } from './model/messages.ts'
-import { jobInfos } from './model/schema.ts'
+import { infoAt } from './model/schema.ts'
 import { SourceCard } from './sourceCard.tsx'
 import { isUpload, keysOf, type Chosen, type Source as OneSource } from './model/sources.ts'
 import { ChooseStore, Credentials } from './storage.tsx'
@@ -172,7 +172,7 @@ type AddressProps = Pick<SourceProps, 'body' | 'onBody' | 'problems' | 'onAddres
 function Address({ body, onBody, problems, onAddress, isRerun, analyses, sources }: AddressProps) {
   const { input: credentials } = body.cloud_credentials
   const provider = String(credentials['cloud_provider'])
-  const info = jobInfos.get('input')
+  const info = infoAt('input')
   const pieces = addressesOf(body)
   const keys = pieces === null ? sources.map(({ key }) => key) : [JOINED]
   const busy = keys.some((key) => analyses.get(key)?.busy === true)

@@ -4,8 +4,7 @@ import { PROVIDERS, rulesOf, type Provider } from '#contract/job/stores/registry
 import type { Problem } from '#contract/errors.ts'
 import { problemAt, withMember, type JobFields } from './model/formBody.ts'
 import { Fields } from './field.tsx'
-import { httpLabels } from './model/labels.ts'
-import { credentialInfos, type FieldInfo } from './model/schema.ts'
+import { httpLabels, infoAt, type FieldInfo } from './model/schema.ts'
 
 /** In the order in which people look for them: this computer, the web, their bucket, this service. */
 const buckets = PROVIDERS.filter((name) => rulesOf(name).outputForm !== null && name !== 'http').toSorted()
@@ -32,7 +31,7 @@ interface CredentialsProps {
 
 function infosFor(side: Side, provider: Provider): FieldInfo[] {
   return rulesOf(provider).members.flatMap((name) => {
-    const info = credentialInfos[side].get(name)
+    const info = infoAt(`cloud_credentials.${side}.${name}`)
     return info ? [{ ...info, ...(provider === 'http' ? httpLabels[name] : { description: '' }) }] : []
   })
 }

@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest'
-import * as z from 'zod/mini'
 import { publishedLimits } from '#contract/api/publishedLimits.ts'
-import { fieldDocs } from '#contract/job/fieldDocs.ts'
-import { jobRequestSchema } from '#contract/job/requestSchema.ts'
 
 it('the published limits carry the numbers of the specification and the tables', () => {
   const limits = publishedLimits({ maxActiveJobs: 10_000, maxStoredUploadBytes: null, requestsPerMinute: null })
@@ -26,34 +23,4 @@ it('the published limits carry the numbers of the specification and the tables',
     mpeg2: { minimum: { cbr: 3450, vbr: 2600 }, maximum: 80_000 },
   })
   expect(sizes.find((size) => size.width === 3840)).not.toHaveProperty('mpeg2')
-})
-
-it('the schema documents every field', () => {
-  const schema = z.toJSONSchema(jobRequestSchema, { metadata: fieldDocs, io: 'output' })
-  const {
-    inputs,
-    videoProfiles,
-    audioProfiles,
-    captions,
-    burn_in_captions,
-    stills,
-    animated_preview,
-    waveform,
-    cloud_credentials,
-    ...scalars
-  } = schema.properties as Record<string, z.core.JSONSchema.JSONSchema>
-  const lists = [
-    inputs,
-    videoProfiles,
-    audioProfiles,
-    captions,
-    burn_in_captions,
-    stills,
-    animated_preview,
-    waveform,
-    cloud_credentials,
-  ]
-  expect(lists.every((each) => each !== undefined)).toBe(true)
-  for (const [name, field] of Object.entries(scalars))
-    expect([name, field.description]).toEqual([name, expect.any(String)])
 })

@@ -5,64 +5,41 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { fieldDocs, type FieldDoc } from '#contract/job/fieldDocs.ts'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  jobFieldsSchema,
-  outputCredential,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from '#contract/job/requestSchema.ts'
+import type { Field } from '#contract/job/fields/field.ts'
+import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'
 import { BASE_URL, request } from '../requestFixture.ts'
 
 interface Parameter {
   /** Path of the field, as in problems. */
   path: string
-  schema: { _zod: { def: { type: string; innerType?: unknown; defaultValue?: unknown } } }
-  meta: FieldDoc
+  field: Field
   /** A body with this value. */
   body: (value: unknown) => unknown
 }
 
-const stores = (side: 'input' | 'output', name: string) => (value: unknown) => {
+const stores = (side: 'input' | 'output', name: string, value: unknown) => {
   const others = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
   return request({ cloud_credentials: { ...others, [side]: { ...others[side], [name]: value } } })
 }
 const CAPTION = { input: 'https://h.example/a.srt', language: 'de' }
-const tables: [prefix: string, shape: Record<string, object>, (name: string) => Parameter['body']][] = [
-  ['', jobFieldsSchema.shape, (name) => (value) => request({ [name]: value })],
-  ['videoProfiles[0].', videoProfileSchema.shape, (name) => (value) => request({}, { [name]: value })],
-  ['audioProfiles[0].', audioProfileSchema.shape, (name) => (value) => request({}, {}, { [name]: value })],
-  ['captions[0].', captionSchema.shape, (name) => (value) => request({ captions: [{ ...CAPTION, [name]: value }] })],
-  [
-    'burn_in_captions.',
-    burnInSchema.shape,
-    (name) => (value) =>
-      request({ captions: Array.from({ length: 32 }, () => CAPTION), burn_in_captions: { [name]: value } }),
-  ],
-  ['stills[0].', stillsSchema.shape, (name) => (value) => request({ stills: [{ [name]: value }] })],
-  [
-    'animated_preview.',
-    animatedPreviewSchema.shape,
-    (name) => (value) => request({ animated_preview: { [name]: value } }),
-  ],
-  ['waveform.', waveformSchema.shape, (name) => (value) => request({ waveform: { [name]: value } })],
-  ['cloud_credentials.input.', credentialSchema.shape, (name) => stores('input', name)],
-  ['cloud_credentials.output.', outputCredential.shape, (name) => stores('output', name)],
-]
-const parameters = tables.flatMap(([prefix, shape, bodyOf]) =>
-  Object.entries(shape).map(([name, schema]): Parameter => {
-    return {
-      path: `${prefix}${name}`,
-      schema: schema as Parameter['schema'],
-      meta: fieldDocs.get(schema as never)!,
-      body: bodyOf(name),
-    }
+const bodies: Record<string, (name: string, value: unknown) => unknown> = {
+  '': (name, value) => request({ [name]: value }),
+  'videoProfiles[]': (name, value) => request({}, { [name]: value }),
+  'audioProfiles[]': (name, value) => request({}, {}, { [name]: value }),
+  'captions[]': (name, value) => request({ captions: [{ ...CAPTION, [name]: value }] }),
+  burn_in_captions: (name, value) =>
+    request({ captions: Array.from({ length: 32 }, () => CAPTION), burn_in_captions: { [name]: value } }),
+  'stills[]': (name, value) => request({ stills: [{ [name]: value }] }),
+  animated_preview: (name, value) => request({ animated_preview: { [name]: value } }),
+  waveform: (name, value) => request({ waveform: { [name]: value } }),
+  'cloud_credentials.input': (name, value) => stores('input', name, value),
+  'cloud_credentials.output': (name, value) => stores('output', name, value),
+}
+// The elements of inputs: test/node/contract/job/inputs.test.ts.
+const parameters = REQUEST_OBJECTS.filter(({ path }) => !path.includes('inputs[]')).flatMap(({ path, fields }) =>
+  Object.entries<Field>(fields).map(([name, field]): Parameter => {
+    const object = path.replace('[]', '[0]')
+    return { path: object === '' ? name : `${object}.${name}`, field, body: (value) => bodies[path]!(name, value) }
   }),
 )
 
@@ -87,9 +64,9 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
     [/^true or false$/, () => ({ taken: [true, false], refused: ['true', 1, {}] })],
     [
       /^one of (.+)$/,
-      ({ meta }, [, list = '']) => {
+      ({ field }, [, list = '']) => {
         const values = JSON.parse(`[${list}]`) as unknown[]
-        expect(values).toEqual(meta.allowed)
+        expect(values).toEqual(field.allowed)
         return { taken: values, refused: ['nonsense'] }
       },
     ],
@@ -97,7 +74,7 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
       /^a (whole )?number (from|above) (\S+) (?:to|and at most) ([^\s,;]+)(?:, or (-?\d+))?(?: \(\w+\))?(; others are clamped with a warning)?$/,
       (parameter, [, whole, from, least, most, also]) => {
         const [minimum, maximum] = [Number(least), Number(most)]
-        expect(parameter.meta).toMatchObject({
+        expect(parameter.field).toMatchObject({
           minimum,
           maximum,
           ...(also === undefined ? {} : { additionalValue: Number(also) }),
@@ -184,8 +161,8 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
     ],
     [
       /^a number of kbps, at least (\d+)$/,
-      ({ meta }, [, least]) => {
-        expect(meta.minimum).toBe(Number(least))
+      ({ field }, [, least]) => {
+        expect(field.minimum).toBe(Number(least))
         return { taken: [2300, '2300'], refused: ['fast', -1, true] }
       },
     ],
@@ -221,32 +198,32 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
 
 describe('what the reference says of a parameter is what a request meets', () => {
   test.each(parameters)('$path', (parameter) => {
-    const { meta, schema, path } = parameter
+    const { field, path } = parameter
+    const def = field.schema._zod.def as { type: string; innerType?: Field['schema']; defaultValue?: unknown }
     const found = WORDINGS.flatMap(([pattern, promise]) => {
-      const match = pattern.exec(meta.expects)
+      const match = pattern.exec(field.expects)
       return match ? [promise(parameter, match)] : []
     })
-    expect(found, `"${meta.expects}" is known here`).toHaveLength(1)
+    expect(found, `"${field.expects}" is known here`).toHaveLength(1)
     for (const { taken, refused } of found) {
       expect(shown(taken.filter((value) => !takes(parameter, value))), 'refused, though it is allowed').toEqual([])
       expect(shown(refused.filter((value) => takes(parameter, value))), 'accepted, though it is not allowed').toEqual(
         [],
       )
     }
-    if (schema._zod.def.type === 'default') expect(takes(parameter, schema._zod.def.defaultValue)).toBe(true)
+    if (def.type === 'default') expect(takes(parameter, def.defaultValue)).toBe(true)
     // metadata.ts validates each of its members itself.
-    if (path !== 'metadata')
-      expect((schema._zod.def.innerType as typeof schema | undefined)?._zod.def.type).not.toBe('unknown')
+    if (path !== 'metadata') expect(def.innerType?._zod.def.type).not.toBe('unknown')
   })
 
   test('and the page has each with these words', async () => {
     const page = await readFile(new URL('../../../../docs/parameters.md', import.meta.url), 'utf8')
-    for (const { path, meta } of parameters.filter((one) => !one.path.includes('.output.')))
-      expect(page).toMatch(rowOf(path.split('.').at(-1)!, meta))
+    for (const { path, field } of parameters.filter((one) => !one.path.includes('.output.')))
+      expect(page).toMatch(rowOf(path.split('.').at(-1)!, field))
   })
 })
 
-const rowOf = (name: string, { expects, description }: FieldDoc): RegExp => {
+const rowOf = (name: string, { expects, meaning }: Field): RegExp => {
   const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-  return new RegExp(String.raw`^\| \[?\`${name}\`.* \| ${literal(expects)} \| ${literal(description)} \|$`, 'm')
+  return new RegExp(String.raw`^\| \[?\`${name}\`.* \| ${literal(expects)} \| ${literal(meaning)} \|$`, 'm')
 }

@@ -1,19 +1,12 @@
 // Every field of a request with invalid values, and every illegal combination: the message names the field and what is
 // allowed instead. A field of the schema without a row here fails.
 import { describe, expect, test } from 'vitest'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  inputSchema,
-  jobFieldsSchema,
-  jobRequestSchema,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from '#contract/job/requestSchema.ts'
+import { burnInFields, captionFields } from '#contract/job/fields/captions.ts'
+import { credentialFields } from '#contract/job/fields/credentials.ts'
+import { animatedPreviewFields, stillsFields, waveformFields } from '#contract/job/fields/extracts.ts'
+import { jobFields } from '#contract/job/fields/job.ts'
+import { audioProfileFields, inputFields, videoProfileFields } from '#contract/job/fields/profiles.ts'
+import { REQUEST_MEMBERS } from '#contract/job/fields/request.ts'
 import type { Problem } from '#contract/errors.ts'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
@@ -37,7 +30,7 @@ const number = (...outside: number[]): Row[] => [
 ]
 const choice = (...others: unknown[]): Row[] => [['invalid_value', ...others, 'nonsense', 'a'.repeat(5000)]]
 
-const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
+const top: Record<keyof typeof jobFields, Row[]> = {
   input: [['required', undefined], ['required'], ['invalid_type', true, {}, []], ['invalid_length', '', long]],
   output_container: choice('mkv', 'MP4', 1, true),
   ts_mode_input_audio_source_stream_count: whole(-1, 101),
@@ -143,7 +136,7 @@ const top: Record<keyof typeof jobFieldsSchema.shape, Row[]> = {
   ],
 }
 
-const video: Record<keyof typeof videoProfileSchema.shape, Row[]> = {
+const video: Record<keyof typeof videoProfileFields, Row[]> = {
   output: [...text, ['invalid_output_path', '../up', '/abs', 'a/', 'a\nb', 's3://bucket/a']],
   width: [['required', undefined, null], ...whole(1, 15, 7681, -2)],
   height: [['required', undefined, null], ...whole(1, 15, 4321, -2)],
@@ -165,7 +158,7 @@ const video: Record<keyof typeof videoProfileSchema.shape, Row[]> = {
   video_codec: choice('h.264', 'hevc', true),
 }
 
-const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {
+const audio: Record<keyof typeof audioProfileFields, Row[]> = {
   audio_codec: choice('vorbis', 'AAC'),
   audio_channels: choice(1, '8', 2.5),
   audio_bitrate: [...choice(100, '257', 0), ['audio_bitrate_not_allowed', 768]],
@@ -187,7 +180,7 @@ const audio: Record<keyof typeof audioProfileSchema.shape, Row[]> = {
 }
 
 const cut = { start_seconds: top.start_seconds, end_seconds: top.end_seconds }
-const piece: Record<keyof typeof inputSchema.shape, Row[]> = {
+const piece: Record<keyof typeof inputFields, Row[]> = {
   input: [
     ['required', undefined, null],
     ['invalid_type', true, {}, []],
@@ -200,7 +193,7 @@ const piece: Record<keyof typeof inputSchema.shape, Row[]> = {
   ],
 }
 
-const caption: Record<keyof typeof captionSchema.shape, Row[]> = {
+const caption: Record<keyof typeof captionFields, Row[]> = {
   input: [
     ['required', undefined, null],
     ['invalid_type', true, {}, []],
@@ -233,12 +226,12 @@ const time: Row[] = [
   ['out_of_range', -1, 1e6],
 ]
 
-const burnIn: Record<keyof typeof burnInSchema.shape, Row[]> = {
+const burnIn: Record<keyof typeof burnInFields, Row[]> = {
   captions: whole(-1, 1, 31, 32),
   source_track: whole(0, 33),
 }
 
-const stills: Record<keyof typeof stillsSchema.shape, Row[]> = {
+const stills: Record<keyof typeof stillsFields, Row[]> = {
   at_seconds: [
     ['invalid_value', true, {}, [[1]], '1:2', ['now']],
     ['out_of_range', -1, 1e9, []],
@@ -252,7 +245,7 @@ const stills: Record<keyof typeof stillsSchema.shape, Row[]> = {
   output: [...text, ['invalid_output_path', '../up.jpg', '/abs.jpg', 'a//b.jpg', 's3://bucket/a.jpg', 'a.png', 'a']],
 }
 
-const preview: Record<keyof typeof animatedPreviewSchema.shape, Row[]> = {
+const preview: Record<keyof typeof animatedPreviewFields, Row[]> = {
   format: choice('webm', 1),
   seconds: [['invalid_type', 'long', true, {}], outsideOf([0, 0.4, 31])],
   parts: whole(0, 21),
@@ -261,7 +254,7 @@ const preview: Record<keyof typeof animatedPreviewSchema.shape, Row[]> = {
   frames_per_second: [['invalid_type', 'fast', true, {}], outsideOf([0, 31])],
 }
 
-const waveform: Record<keyof typeof waveformSchema.shape, Row[]> = {
+const waveform: Record<keyof typeof waveformFields, Row[]> = {
   format: choice('wav', 1),
   source_stream: whole(0, 9),
   samples_per_pixel: whole(0, 15, 1_000_001),
@@ -285,7 +278,7 @@ const secret: Row[] = [
   ['invalid_length', long],
 ]
 const line: Row[] = [...secret, ['invalid_value', 'two\nlines']]
-const store: Record<keyof typeof credentialSchema.shape, Row[]> = {
+const store: Record<keyof typeof credentialFields, Row[]> = {
   cloud_provider: choice('azure', 1),
   access_key: secret,
   secret_key: secret,
@@ -337,12 +330,12 @@ function reportedCodes(body: unknown, field: string): string[] {
 
 describe('every field', () => {
   test('of the schema has test rows, including the members of lists', () => {
-    expect(Object.keys(top)).toEqual(expect.arrayContaining(Object.keys(jobFieldsSchema.shape)))
-    expect(Object.keys(video)).toEqual(expect.arrayContaining(Object.keys(videoProfileSchema.shape)))
-    expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfileSchema.shape)))
-    expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credentialSchema.shape)))
-    expect(Object.keys(piece)).toEqual(expect.arrayContaining(Object.keys(inputSchema.shape)))
-    expect(Object.keys(caption)).toEqual(expect.arrayContaining(Object.keys(captionSchema.shape)))
+    expect(Object.keys(top)).toEqual(expect.arrayContaining(Object.keys(jobFields)))
+    expect(Object.keys(video)).toEqual(expect.arrayContaining(Object.keys(videoProfileFields)))
+    expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfileFields)))
+    expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credentialFields)))
+    expect(Object.keys(piece)).toEqual(expect.arrayContaining(Object.keys(inputFields)))
+    expect(Object.keys(caption)).toEqual(expect.arrayContaining(Object.keys(captionFields)))
     const lists = [
       'inputs',
       'videoProfiles',
@@ -354,11 +347,11 @@ describe('every field', () => {
       'waveform',
       'cloud_credentials',
     ]
-    expect(Object.keys(jobRequestSchema.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
-    expect(Object.keys(burnIn)).toEqual(Object.keys(burnInSchema.shape))
-    expect(Object.keys(stills)).toEqual(Object.keys(stillsSchema.shape))
-    expect(Object.keys(preview)).toEqual(Object.keys(animatedPreviewSchema.shape))
-    expect(Object.keys(waveform)).toEqual(Object.keys(waveformSchema.shape))
+    expect(REQUEST_MEMBERS.filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
+    expect(Object.keys(burnIn)).toEqual(expect.arrayContaining(Object.keys(burnInFields)))
+    expect(Object.keys(stills)).toEqual(expect.arrayContaining(Object.keys(stillsFields)))
+    expect(Object.keys(preview)).toEqual(expect.arrayContaining(Object.keys(animatedPreviewFields)))
+    expect(Object.keys(waveform)).toEqual(expect.arrayContaining(Object.keys(waveformFields)))
     for (const list of Object.values({
       ...top,
       ...piece,

@@ -1,19 +1,13 @@
 // What a body may contain without need: null for a missing member, numbers as text, values beyond a range that
 // templates contain, fields without effect. Driven by the schema, so that it covers new fields too.
 import { describe, expect, it } from 'vitest'
-import * as z from 'zod/mini'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { builtInPresets, mergePreset } from '#contract/job/builtInPresets.ts'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  credentialSchema,
-  fieldMeta,
-  jobFieldsSchema,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from '#contract/job/requestSchema.ts'
+import { credentialFields } from '#contract/job/fields/credentials.ts'
+import { animatedPreviewFields, stillsFields, waveformFields } from '#contract/job/fields/extracts.ts'
+import type { Fields } from '#contract/job/fields/field.ts'
+import { jobFields } from '#contract/job/fields/job.ts'
+import { audioProfileFields, videoProfileFields } from '#contract/job/fields/profiles.ts'
 import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
@@ -25,29 +19,29 @@ const AWS = { cloud_provider: 'aws', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_
 
 interface Level {
   name: string
-  shape: Record<string, z.ZodMiniType>
+  fields: Fields
   body: (members: Record<string, unknown>) => Record<string, unknown>
 }
 
 const levels: Level[] = [
-  { name: 'the job', shape: jobFieldsSchema.shape, body: (members) => request(members) },
-  { name: 'videoProfiles[0]', shape: videoProfileSchema.shape, body: (members) => request({}, members) },
-  { name: 'audioProfiles[0]', shape: audioProfileSchema.shape, body: (members) => request({}, {}, members) },
+  { name: 'the job', fields: jobFields, body: (members) => request(members) },
+  { name: 'videoProfiles[0]', fields: videoProfileFields, body: (members) => request({}, members) },
+  { name: 'audioProfiles[0]', fields: audioProfileFields, body: (members) => request({}, {}, members) },
   {
     name: 'stills[0]',
-    shape: stillsSchema.shape,
+    fields: stillsFields,
     body: (members) =>
       request({ stills: [{ ...('count' in members ? { at_seconds: 1 } : { count: 2 }), ...members }] }),
   },
   {
     name: 'animated_preview',
-    shape: animatedPreviewSchema.shape,
+    fields: animatedPreviewFields,
     body: (members) => request({ animated_preview: members }),
   },
-  { name: 'waveform', shape: waveformSchema.shape, body: (members) => request({ waveform: members }) },
+  { name: 'waveform', fields: waveformFields, body: (members) => request({ waveform: members }) },
   {
     name: 'cloud_credentials.input',
-    shape: credentialSchema.shape,
+    fields: credentialFields,
     body: (members) =>
       request({ input: 's3://bucket/key.mp4', cloud_credentials: { input: { ...AWS, ...members }, output: null } }),
   },
@@ -55,8 +49,8 @@ const levels: Level[] = [
 
 describe('null is the same as leaving a field out', () => {
   it.each(
-    levels.flatMap(({ name, shape, body }) =>
-      Object.keys(shape).map((field) => {
+    levels.flatMap(({ name, fields, body }) =>
+      Object.keys(fields).map((field) => {
         const isRequired = REQUIRED.has(field) && !WITHOUT_REQUIRED.has(name)
         return [`${name}: ${field}`, isRequired ? `required ${field}` : field, body] as const
       }),
@@ -78,8 +72,8 @@ describe('null is the same as leaving a field out', () => {
     const nulls = (shape: object) =>
       Object.fromEntries(Object.keys(shape).flatMap((name) => (REQUIRED.has(name) ? [] : [[name, null]])))
     const body = {
-      ...request(nulls(jobFieldsSchema.shape), nulls(videoProfileSchema.shape), nulls(audioProfileSchema.shape)),
-      cloud_credentials: { input: { ...nulls(credentialSchema.shape), cloud_provider: 'file-upload' }, output: null },
+      ...request(nulls(jobFields), nulls(videoProfileFields), nulls(audioProfileFields)),
+      cloud_credentials: { input: { ...nulls(credentialFields), cloud_provider: 'file-upload' }, output: null },
     }
     const { videoProfiles, audioProfiles, output_container, gop_length } = expectAccepted(body).config
     expect([output_container, gop_length]).toEqual(['mp4', 1])
@@ -105,12 +99,9 @@ describe('null is the same as leaving a field out', () => {
 })
 
 describe('a number may come as text', () => {
-  const isNumber = (schema: z.ZodMiniType) =>
-    fieldMeta.get(schema)?.expects.startsWith('a ') === true && fieldMeta.get(schema)?.minimum !== undefined
-  const numeric = levels.flatMap(({ name, shape, body }) =>
-    Object.entries(shape).flatMap(([field, schema]) => {
-      const { additionalValue, minimum, maximum, exclusiveMinimum, allowed } = fieldMeta.get(schema) ?? {}
-      if (!isNumber(schema) || allowed !== undefined || field === 'audio_profiles') return []
+  const numeric = levels.flatMap(({ name, fields, body }) =>
+    Object.entries(fields).flatMap(([field, { kind, additionalValue, minimum, maximum, exclusiveMinimum }]) => {
+      if (kind !== 'number') return []
       const values = [exclusiveMinimum === true ? (maximum ?? 1) / 2 : minimum, maximum, additionalValue].filter(
         (each) => each !== undefined,
       )

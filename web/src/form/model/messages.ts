@@ -3,8 +3,8 @@
 // Not in charge of: finding problems (contract/job/validateJob.ts), where they are shown.
 import type { Problem } from '#contract/errors.ts'
 import { PROVIDERS, rulesOf } from '#contract/job/stores/registry.ts'
-import { hasLabel, httpLabels, labelOf, valueLabel } from './labels.ts'
-import { infoAt } from './schema.ts'
+import { REQUEST_OBJECTS, requestObjectAt } from '#contract/job/fields/request.ts'
+import { httpLabels, infoAt, infosOf, valueLabel, wordsOf } from './schema.ts'
 
 /** An example address for that kind of store. */
 export const exampleOf = (provider: unknown): string | undefined =>
@@ -18,42 +18,18 @@ const list = (values: readonly (string | number | boolean)[]): string =>
 
 /** Title of a field for a list of problems: "Rendition 2 · Bitrate (kbps)". */
 export function fieldTitle(path: string, provider?: unknown): string {
-  const caption = /^captions\[(\d+)\]/.exec(path)
-  const index = /^(video|audio)Profiles\[(\d+)\]/.exec(path)
-  const name = path.split('.').at(-1) ?? path
+  const dot = path.lastIndexOf('.')
+  const [object, name] = requestObjectAt(path) ? [path, ''] : [path.slice(0, Math.max(dot, 0)), path.slice(dot + 1)]
+  const list = requestObjectAt(`${path}[]`)
+  if (list?.plural !== undefined) return list.plural
+  const { path: at = '', title = '' } = requestObjectAt(object) ?? {}
+  const index = /\[(\d+)\]$/.exec(object)?.[1]
+  const owner = index === undefined ? title : `${title} ${Number(index) + 1}`
+  if (name === '') return owner
   const label =
-    provider === 'http' && path.startsWith('cloud_credentials.')
-      ? (httpLabels[name]?.label ?? labelOf(name))
-      : (infoAt(path)?.label ?? labelOf(name))
-  if (index) {
-    const owner = `${index[1] === 'video' ? 'Rendition' : 'Audio track'} ${Number(index[2]) + 1}`
-    return path.endsWith(']') ? owner : `${owner} · ${label}`
-  }
-  const piece = /^(?:cloud_credentials\.)?inputs\[(\d+)\]/.exec(path)
-  if (piece) return `Source ${Number(piece[1]) + 1}${path.endsWith(']') ? '' : ` · ${label}`}`
-  if (path === 'inputs') return 'Sources'
-  if (caption) {
-    const owner = `Caption file ${Number(caption[1]) + 1}`
-    return path.endsWith(']') ? owner : `${owner} · ${label}`
-  }
-  if (path === 'captions') return 'Caption files'
-  if (path.startsWith('burn_in_captions'))
-    return path.includes('.') ? `Burned-in captions · ${label}` : 'Burned-in captions'
-  const still = /^stills\[(\d+)\]/.exec(path)?.[1]
-  if (still !== undefined) {
-    const owner = `Set of stills ${Number(still) + 1}`
-    return path.endsWith(']') ? owner : `${owner} · ${label}`
-  }
-  if (path === 'stills') return 'Stills'
-  if (path.startsWith('animated_preview'))
-    return path.includes('.') ? `Animated preview · ${label}` : 'Animated preview'
-  if (path.startsWith('waveform')) return path.includes('.') ? `Waveform · ${label}` : 'Waveform'
-  if (path === 'videoProfiles') return 'Renditions'
-  if (path === 'audioProfiles') return 'Audio'
-  if (path.startsWith('cloud_credentials.output'))
-    return path.includes('output.') ? `Destination · ${label}` : 'Destination'
-  if (path.startsWith('cloud_credentials.input')) return path.includes('input.') ? `Source · ${label}` : 'Source'
-  return label
+    (provider === 'http' && at.startsWith('cloud_credentials.') ? httpLabels[name]?.label : undefined) ??
+    labelOf(name, at)
+  return at === '' ? label : `${owner} · ${label}`
 }
 
 /** A message of the service with labels instead of wire names. */
@@ -64,16 +40,16 @@ export function reworded(message: string): string {
         /\b(video|audio)Profiles\[(\d+)\](?:\.([a-z_0-9]+))?/g,
         (_whole, kind: string, index: string, name?: string) => {
           const owner = `${kind === 'video' ? 'rendition' : 'audio track'} ${Number(index) + 1}`
-          return name === undefined ? owner : `${quoted(name, `${kind}Profiles[].`)} of ${owner}`
+          return name === undefined ? owner : `${quoted(name, `${kind}Profiles[]`)} of ${owner}`
         },
       )
       .replace(/\binputs\[(\d+)\](?:\.([a-z_]+))?/g, (_whole, index: string, name?: string) => {
         const owner = `source ${Number(index) + 1}`
-        return name === undefined || name === 'input' ? owner : `${quoted(name, 'inputs[].')} of ${owner}`
+        return name === undefined || name === 'input' ? owner : `${quoted(name, 'inputs[]')} of ${owner}`
       })
       .replace(/\bcaptions\[(\d+)\](?:\.([a-z_0-9]+))?/g, (_whole, index: string, name?: string) => {
         const owner = `caption file ${Number(index) + 1}`
-        return name === undefined ? owner : `${quoted(name, 'captions[].')} of ${owner}`
+        return name === undefined ? owner : `${quoted(name, 'captions[]')} of ${owner}`
       })
       .replace(/\bcaption file (\d+)\b(?=:| cannot)/gi, (_whole, index: string) => `Caption file ${Number(index) + 1}`)
       // Messages about a plan count from 0.
@@ -83,16 +59,28 @@ export function reworded(message: string): string {
           `${kind.toLowerCase() === 'video' ? 'rendition' : 'audio track'} ${Number(index) + 1}`,
       )
       .replace(/\b(\d{2,4})x(\d{2,4})\b/g, '$1 × $2')
-      .replace(/\bcloud_credentials\.(?:input|output)\.([a-z_]+)/g, (_whole, name: string) => quoted(name, 'x'))
+      .replace(/\bcloud_credentials\.(?:input|output)\.([a-z_]+)/g, (_whole, name: string) =>
+        quoted(name, 'cloud_credentials.input'),
+      )
       .replace(/\b(?:video|audio)Profiles\b/g, (name) => (name === 'videoProfiles' ? 'renditions' : 'audio tracks'))
       // Wire names contain an underscore; words of a sentence do not.
-      .replace(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (name) => (hasLabel(name) || infoAt(name) ? quoted(name) : name))
+      .replace(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (name) => (labels.has(name) ? quoted(name) : name))
       .replace(/^./u, (first) => first.toUpperCase())
       .replace(/(?<![.!?…])$/, '.')
   )
 }
 
-const quoted = (name: string, prefix = ''): string => `“${labelOf(name, prefix)}”`
+/** Of every field, by its name; where objects share a name, the first one's. */
+const labels = new Map(
+  REQUEST_OBJECTS.toReversed().flatMap(({ path }) =>
+    [...infosOf(path).values()].map(({ name, label }) => [name, label]),
+  ),
+)
+
+/** @param object whose field it is, if that is known */
+const labelOf = (name: string, object = ''): string =>
+  infosOf(object).get(name)?.label ?? labels.get(name) ?? wordsOf(name)
+const quoted = (name: string, object?: string): string => `“${labelOf(name, object)}”`
 
 function numbers({ field, minimum, maximum }: Problem): string {
   const info = infoAt(field)
@@ -139,7 +127,7 @@ export function messageOf(problem: Problem, provider: string): string {
         return 'Enter positions of audio tracks from 0, separated by commas, like 0,1, or none. Empty = all.'
       }
       if (allowed && allowed.length > 0)
-        return `Choose ${list(allowed.map((value) => valueLabel(field.split('.').at(-1) ?? '', String(value))))}.`
+        return `Choose ${list(allowed.map((value) => valueLabel(infoAt(field), String(value))))}.`
       return infoAt(field)?.kind === 'number' || minimum !== undefined ? numbers(problem) : reworded(message)
     }
     case 'video_bitrate_too_low':

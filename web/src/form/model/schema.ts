@@ -1,94 +1,66 @@
-// In charge of: what the form knows about a field, read from the schema that validates it
-// (contract/job/requestSchema.ts). Pure.
-// Not in charge of: its position (groups.ts), its label (labels.ts).
-import { fieldDocs } from '#contract/job/fieldDocs.ts'
-import {
-  animatedPreviewSchema,
-  audioProfileSchema,
-  burnInSchema,
-  captionSchema,
-  credentialSchema,
-  inputSchema,
-  jobFieldsSchema,
-  outputCredential,
-  stillsSchema,
-  videoProfileSchema,
-  waveformSchema,
-} from '#contract/job/requestSchema.ts'
-import { ABSENT, descriptionOf, labelOf } from './labels.ts'
+// In charge of: what the form knows about a field, from its row in the table of fields (contract/job/fields/). Pure.
+// Not in charge of: titles of the parts (groups.ts).
+import type { Field, Fields } from '#contract/job/fields/field.ts'
+import { fieldAt, requestObjectAt } from '#contract/job/fields/request.ts'
 
 export interface FieldInfo {
   name: string
   label: string
   description: string
-  kind: 'flag' | 'choice' | 'number' | 'text'
+  kind: Field['kind']
   /** Values to choose from. */
   values: readonly string[]
-  minimum: number | undefined
-  maximum: number | undefined
+  minimum?: number | undefined
+  maximum?: number | undefined
   /** A value that is allowed outside the bounds. */
   additionalValue?: number | undefined
-  /** The meaning of absence, if the schema states it. */
+  /** The meaning of absence, if the table states it. */
   preset: unknown
+  /** Of values that do not explain themselves. */
+  valueLabels?: Readonly<Record<string, string>> | undefined
 }
 
-/** null = not a form field. */
-function infoOf(prefix: string, name: string, schema: object): FieldInfo | null {
-  const meta = fieldDocs.get(schema as never)
-  if (!meta) return null
-  const listed: readonly (string | number | boolean)[] = meta.allowed ?? []
-  const flag = meta.allowed?.length === 0
-  const def = (schema as { _zod: { def: { type: string; defaultValue?: unknown } } })._zod.def
+function infoOf(name: string, field: Field): FieldInfo {
+  const { kind, label = wordsOf(name), hint, meaning, allowed = [], absent } = field
+  const def = field.schema._zod.def as { type: string; defaultValue?: unknown }
+  const { minimum, maximum, additionalValue, valueLabels } = field
   return {
     name,
-    label: labelOf(name, prefix),
-    description: descriptionOf(name, prefix) ?? meta.description,
-    kind: flag
-      ? 'flag'
-      : listed.length > 0
-        ? 'choice'
-        : /^(a (whole )?number|the index)/.test(meta.expects)
-          ? 'number'
-          : 'text',
-    values: listed.map(String),
-    minimum: meta.minimum,
-    maximum: meta.maximum,
-    additionalValue: meta.additionalValue,
-    preset: def.type === 'default' ? def.defaultValue : ABSENT[name],
+    label,
+    description: hint ?? meaning,
+    kind,
+    values: allowed,
+    minimum,
+    maximum,
+    additionalValue,
+    preset: def.type === 'default' ? def.defaultValue : absent,
+    valueLabels,
   }
 }
 
-function infosOf(prefix: string, shape: Record<string, object>): ReadonlyMap<string, FieldInfo> {
-  const infos = Object.entries(shape).map(([name, schema]) => infoOf(prefix, name, schema))
-  return new Map(infos.flatMap((info) => (info ? [[info.name, info]] : [])))
+export function wordsOf(name: string): string {
+  const words = name.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-export const jobInfos = infosOf('', jobFieldsSchema.shape)
-export const inputInfos = infosOf('inputs[].', inputSchema.shape)
-export const videoInfos = infosOf('videoProfiles[].', videoProfileSchema.shape)
-export const audioInfos = infosOf('audioProfiles[].', audioProfileSchema.shape)
-export const captionInfos = infosOf('captions[].', captionSchema.shape)
-export const burnInInfos = infosOf('burn_in_captions.', burnInSchema.shape)
-export const stillsInfos = infosOf('stills[].', stillsSchema.shape)
-export const previewInfos = infosOf('animated_preview.', animatedPreviewSchema.shape)
-export const waveformInfos = infosOf('waveform.', waveformSchema.shape)
-export const credentialInfos = {
-  input: infosOf('cloud_credentials.input.', credentialSchema.shape),
-  output: infosOf('cloud_credentials.output.', outputCredential.shape),
+/** The fields of an object of the request, by name, in the order of the table. */
+export function infosOf(object: string): ReadonlyMap<string, FieldInfo> {
+  const fields: Fields = requestObjectAt(object)?.fields ?? {}
+  return new Map(Object.entries(fields).map(([name, field]) => [name, infoOf(name, field)]))
 }
 
-/** By the path of a problem: `videoProfiles[1].height`. */
+/** By the path of a field: `videoProfiles[1].height`. */
 export function infoAt(path: string): FieldInfo | undefined {
-  const name = path.split('.').at(-1) ?? ''
-  if (path.startsWith('inputs[')) return inputInfos.get(name)
-  if (path.startsWith('videoProfiles[')) return videoInfos.get(name)
-  if (path.startsWith('audioProfiles[')) return audioInfos.get(name)
-  if (path.startsWith('captions[')) return captionInfos.get(name)
-  if (path.startsWith('burn_in_captions.')) return burnInInfos.get(name)
-  if (path.startsWith('stills[')) return stillsInfos.get(name)
-  if (path.startsWith('animated_preview.')) return previewInfos.get(name)
-  if (path.startsWith('waveform.')) return waveformInfos.get(name)
-  if (path.startsWith('cloud_credentials.input.')) return credentialInfos.input.get(name)
-  if (path.startsWith('cloud_credentials.output.')) return credentialInfos.output.get(name)
-  return jobInfos.get(path)
+  const field = fieldAt(path)
+  return field && infoOf(path.slice(path.lastIndexOf('.') + 1), field)
+}
+
+/** The label of a value; '' = absence. */
+export const valueLabel = (info: FieldInfo | undefined, value: string): string =>
+  info?.valueLabels?.[value] ?? (value || 'Default')
+
+/** For a web server the same members are the parts of HTTP authentication. */
+export const httpLabels: Readonly<Record<string, { label: string; description: string }>> = {
+  access_key: { label: 'User name', description: 'For HTTP Basic authentication.' },
+  secret_key: { label: 'Password', description: 'For HTTP Basic authentication.' },
 }

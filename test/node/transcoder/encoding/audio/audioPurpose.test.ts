@@ -1,7 +1,7 @@
 // What audio is for, as readers of the outputs find it: kept from the source, or stated by the job.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { expect, test } from 'vitest'
-import { AUDIO_PURPOSES } from '#contract/job/requestSchema.ts'
+import { AUDIO_PURPOSES } from '#contract/job/fields/profiles.ts'
 import type { AudioPurpose, JobSpec } from '#contract/job/jobSpec.ts'
 import { ffmpeg, lavfi, probeFile } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'

@@ -1,0 +1,522 @@
+// In charge of: the fields of a job that are not objects (specification 2.1), in the order of the form.
+import * as z from 'zod/mini'
+import { WIRE_VIDEO_CODECS } from '../../codecs.ts'
+import { CONTAINERS } from '../../containers.ts'
+import * as limits from '../../limits.ts'
+import {
+  booleanWithDefault,
+  enumWithDefault,
+  field,
+  numberWithDefault,
+  optionalAddress,
+  optionalBoolean,
+  optionalCutTime,
+  optionalEnum,
+  optionalNumber,
+  optionalText,
+  type Field,
+  type FieldGroup,
+} from './field.ts'
+
+/** A name that receivers show: printable, and within the length of its descriptor. '' = not given. */
+const optionalServiceName = () =>
+  field(z.optional(z.string().check(z.maxLength(limits.SERVICE_NAME_CHARACTERS), z.regex(/^[^\p{C}]*$/u))), {
+    expects: `a string of at most ${limits.SERVICE_NAME_CHARACTERS} characters without control characters`,
+  })
+// RFC 3339, limited to what Date.parse reads.
+const TIME =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?|24:00:00(\.0{1,3})?)(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+/** '', false and null = not given: templates may contain them. */
+const optionalTime = () =>
+  field(z.optional(z.union([z.string().check(z.regex(TIME)), z.literal(''), z.literal(false), z.null()])), {
+    expects: 'a time with a time zone, like "2026-01-31T20:15:00Z"',
+  })
+
+// RFC 9111 §5.2: a list of directives, each a token with an optional value. '' = not given, as elsewhere.
+const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/.source
+const quoted = /"[ !#-[\]-~]*"/.source
+const directive = `${token}(?:=(?:${token}|${quoted}))?`
+const CACHE_CONTROL = new RegExp(`^$|^${directive}(?: ?, ?${directive})*$`)
+
+export const LADDERS = ['auto'] as const
+
+export const TS_PROFILE_NAMES = ['dvb', 'atsc'] as const
+
+export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hflip', 'vflip', 'rotate180'] as const
+
+export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_right'] as const
+
+/** 2.1 gop_length. Zero and less mean "not given": no template intends the smallest GOP, a single frame. */
+const DEFAULT_GOP_SECONDS = 1
+
+/** 2.1 without its nested objects. */
+export const jobFields = {
+  input: {
+    ...optionalAddress(),
+    meaning: 'Bucket and object key with a cloud provider, otherwise an address. Required, unless inputs is given.',
+    label: 'Source',
+    group: null,
+  },
+  preset: {
+    ...field(z.optional(z.string().check(z.minLength(1), z.maxLength(limits.PRESETS.name_characters))), {
+      expects: `a string of 1 to ${limits.PRESETS.name_characters} characters`,
+    }),
+    meaning: 'Id or name of a preset. Its members apply to the job unless the body has them too (docs/api.md).',
+    group: null,
+  },
+  ladder: {
+    ...optionalEnum(LADDERS),
+    meaning:
+      'auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given.',
+    group: null,
+  },
+  output_container: {
+    ...enumWithDefault(CONTAINERS, 'mp4'),
+    meaning: 'Container of the outputs, or kind of segmented output.',
+    label: 'Container',
+    hint: '',
+    group: 'packaging',
+    valueLabels: {
+      mp4: 'MP4',
+      ts: 'MPEG transport stream',
+      hls: 'HLS and DASH segments',
+      silverlight: 'Smooth Streaming',
+    },
+  },
+  segmented_output_hls: {
+    ...booleanWithDefault(false),
+    meaning: 'true = segmented output has HLS playlists.',
+    label: 'HLS',
+    hint: 'Writes an HLS playlist.',
+    group: 'packaging',
+  },
+  segmented_output_dash: {
+    ...booleanWithDefault(false),
+    meaning: 'true = segmented output has a DASH manifest.',
+    label: 'DASH',
+    hint: 'Writes a DASH manifest.',
+    group: 'packaging',
+  },
+  segment_length: {
+    ...optionalNumber({
+      ...limits.SEGMENT_LENGTH,
+      exclusiveMinimum: true,
+      unit: 'seconds',
+      clampTo: { belowMinimum: limits.DEFAULT_SEGMENT_SECONDS, aboveMaximum: limits.SEGMENT_LENGTH.maximum },
+    }),
+    meaning: 'Segment length, in seconds, rounded to whole GOPs (docs/segmented.md); absent = 6.',
+    label: 'Segment length (s)',
+    hint: 'Rounded to whole GOPs. Empty = 6.',
+    group: 'packaging',
+  },
+  master_variant_mode: {
+    ...booleanWithDefault(false),
+    meaning: 'true = separate audio tracks in segmented output; false = audio in the video segments.',
+    label: 'Separate audio tracks',
+    hint: 'Keeps audio out of the video segments.',
+    group: 'packaging',
+  },
+  thumbnails: {
+    ...optionalBoolean(),
+    meaning: 'true = segmented output has thumbnails for the seek bar, and a poster.',
+    label: 'Poster and seek thumbnails',
+    hint: 'Preview images for the seek bar, and a poster.',
+    group: 'packaging',
+    absent: false,
+  },
+  preview: {
+    ...optionalBoolean(),
+    meaning: 'true = a still image of the source is available as status.poster; absent = true.',
+    label: 'Preview image',
+    hint: 'A preview frame of the source, for lists and players.',
+    group: 'packaging',
+    absent: true,
+  },
+  create_tar_file: {
+    ...optionalBoolean(),
+    meaning: 'Also store the segmented output as one tar archive.',
+    label: 'Tar of all outputs',
+    hint: 'Also stores all segmented outputs as one tar.',
+    group: 'packaging',
+    absent: false,
+  },
+  audio_output_path: {
+    ...optionalText(limits.MAX_LENGTH.path_bytes),
+    meaning:
+      'Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file, {input name}_audio_{index} with the extension of its audio_container. A job without video stores them in bucket_output_path unless this is given (docs/audio.md).',
+    label: 'Directory for separate audio files',
+    hint: 'Also stores each audio track as a separate file.',
+    group: 'packaging',
+  },
+  cache_control: {
+    ...field(z.optional(z.string().check(z.maxLength(limits.MAX_LENGTH.cache_control), z.regex(CACHE_CONTROL))), {
+      expects: `directives separated by commas, like "public, max-age=86400", of at most ${limits.MAX_LENGTH.cache_control} characters`,
+    }),
+    meaning: 'Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching).',
+    label: 'Cache-Control',
+    hint: 'Header of every output, like public, max-age=86400. Empty = the usual one.',
+    group: 'packaging',
+  },
+  max_chunk_seconds: {
+    ...optionalNumber({ ...limits.CHUNK_SECONDS, additionalValue: 0, unit: 'seconds' }),
+    meaning:
+      'The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time.',
+    label: 'Longest chunk (s)',
+    hint: 'Several transcoders encode chunks of this length. Empty = by the predicted time, 0 = one transcoder.',
+    group: 'packaging',
+  },
+  deadline_seconds: {
+    ...optionalNumber({ ...limits.DEADLINE_SECONDS, integersOnly: true, unit: 'seconds' }),
+    meaning:
+      'The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/divided-jobs.md).',
+    label: 'Wanted within (s)',
+    hint: 'Counted from now. More transcoders work on the job at once. Empty = no wish.',
+    group: 'packaging',
+  },
+  program_start_time: {
+    ...optionalTime(),
+    meaning: 'Time of the first frame: the first EXT-X-PROGRAM-DATE-TIME of HLS playlists.',
+    hint: 'Time of the first frame, like 2026-01-31T20:15:00Z.',
+    group: 'packaging',
+  },
+  start_seconds: {
+    ...optionalCutTime(),
+    meaning:
+      'Where the outputs begin, counted from the source’s first frame: exact to the frame and the audio sample (docs/cuts.md). Absent = at its beginning.',
+    label: 'Start',
+    hint: 'Seconds or a timecode, like 90, 00:01:30.480 or 00:01:30:12. Empty = the beginning.',
+    group: 'part',
+  },
+  end_seconds: {
+    ...optionalCutTime(),
+    meaning: 'Where the outputs end; this frame is no longer in them. Absent = at the source’s end.',
+    label: 'End',
+    hint: 'The first frame that is left out. Empty = the end of the source.',
+    group: 'part',
+  },
+  allow_upscaling: {
+    ...optionalBoolean(),
+    meaning:
+      'Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning.',
+    hint: 'Makes renditions that are larger than the source.',
+    group: 'renditions',
+    valueLabels: { '': 'Yes, with a warning' },
+  },
+  video_codec: {
+    ...enumWithDefault([...WIRE_VIDEO_CODECS, 'copy'], 'h.264'),
+    meaning: 'Video codec; copy = the source’s video as it is, in all profiles (docs/copy.md).',
+    hint: 'Copy keeps the source’s video as it is.',
+    group: 'encoding',
+    valueLabels: { 'h.264': 'H.264', hevc: 'HEVC (H.265)', mpeg2: 'MPEG-2', copy: 'Copy' },
+  },
+  copy_if_possible: {
+    ...optionalBoolean(),
+    meaning: 'true = a stream that cannot be copied is encoded, with a warning; false or absent = the job fails.',
+    label: 'Otherwise encode',
+    hint: 'Encodes a stream that cannot be copied, with a warning.',
+    group: 'encoding',
+  },
+  h264_quality: {
+    ...enumWithDefault(['good', 'better', 'best'], 'good'),
+    meaning:
+      'Encoding speed or quality of h.264 and hevc: good is the fastest, best the slowest. No effect with mpeg2.',
+    label: 'Encoder quality',
+    hint: 'Better quality takes longer to encode.',
+    group: 'encoding',
+    valueLabels: { good: 'Good, fastest', better: 'Better', best: 'Best, slowest' },
+  },
+  gop_length: {
+    ...numberWithDefault(
+      {
+        ...limits.GOP_LENGTH,
+        exclusiveMinimum: true,
+        unit: 'seconds',
+        clampTo: { belowMinimum: DEFAULT_GOP_SECONDS, aboveMaximum: limits.GOP_LENGTH.maximum },
+      },
+      DEFAULT_GOP_SECONDS,
+    ),
+    meaning: 'Length of a GOP, in seconds.',
+    label: 'GOP length (s)',
+    hint: 'Distance between keyframes.',
+    group: 'encoding',
+  },
+  ip_distance: {
+    ...optionalNumber({
+      ...limits.IP_DISTANCE,
+      integersOnly: true,
+      clampTo: { belowMinimum: limits.IP_DISTANCE.minimum, aboveMaximum: limits.IP_DISTANCE.maximum },
+    }),
+    meaning: 'Distance between I and P frames: the number of B-frames between them, plus one.',
+    label: 'I/P frame distance',
+    hint: 'B-frames between I and P frames, plus one.',
+    group: 'encoding',
+  },
+  keep_fps: {
+    ...booleanWithDefault(true),
+    meaning: 'true = the frame rate of the source is kept; false = the nearest standard frame rate is used.',
+    label: 'Keep the source frame rate',
+    hint: 'Otherwise the nearest standard frame rate is used.',
+    group: 'encoding',
+  },
+  dynamic_range: {
+    ...optionalEnum(['sdr', 'source']),
+    meaning:
+      'Dynamic range of outputs of an HDR source: sdr = tone-mapped, source = HDR is kept (hevc only). Absent = source for hevc, sdr otherwise.',
+    hint: 'HDR needs HEVC.',
+    group: 'encoding',
+    valueLabels: { sdr: 'SDR (tone-mapped)', source: 'HDR as in the source' },
+  },
+  video_aspect_ratio: {
+    ...enumWithDefault(
+      [
+        'passthrough',
+        'force_4:3',
+        'force_16:9',
+        'invert_aspect_ratio',
+        'rotate_counterclockwise',
+        'rotate_clockwise',
+        'rotate_counterclockwise + invert_aspect_ratio',
+      ],
+      'passthrough',
+    ),
+    meaning: 'Display aspect and rotation.',
+    label: 'Aspect ratio and rotation',
+    hint: '',
+    group: 'frame',
+    valueLabels: {
+      passthrough: 'As in the source',
+      'force_4:3': 'Force 4:3',
+      'force_16:9': 'Force 16:9',
+      invert_aspect_ratio: 'Invert the aspect ratio',
+      rotate_counterclockwise: 'Rotate counterclockwise',
+      rotate_clockwise: 'Rotate clockwise',
+      'rotate_counterclockwise + invert_aspect_ratio': 'Rotate counterclockwise, invert the aspect ratio',
+    },
+  },
+  picture_transform: {
+    ...enumWithDefault(PICTURE_TRANSFORMS, 'none'),
+    meaning: 'How the video is fitted, flipped or rotated.',
+    label: 'Fit and flip',
+    hint: 'How the source fits the frame.',
+    group: 'frame',
+    valueLabels: {
+      none: 'None',
+      letterbox: 'Letterbox',
+      crop: 'Crop',
+      stretch: 'Stretch',
+      hflip: 'Flip horizontally',
+      vflip: 'Flip vertically',
+      rotate180: 'Rotate by 180°',
+    },
+  },
+  rotation_blackness: {
+    ...optionalNumber(limits.ROTATION_BLACKNESS),
+    meaning: 'Brightness, in percent, of the bars around a rotated frame.',
+    label: 'Bar level (%)',
+    hint: 'Brightness of the bars around a rotated frame.',
+    group: 'frame',
+  },
+  force_progressive: {
+    ...booleanWithDefault(false),
+    meaning: 'true = all outputs are deinterlaced.',
+    label: 'Deinterlace',
+    hint: 'Deinterlaces all renditions.',
+    group: 'frame',
+  },
+  auto_detelecine_flag: {
+    ...optionalBoolean(),
+    meaning: 'true = inverse telecine if 3:2 pulldown is detected.',
+    label: 'Inverse telecine',
+    hint: 'Restores 24 fps where 3:2 pulldown is detected.',
+    group: 'frame',
+    absent: false,
+  },
+  logo_url: {
+    ...field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
+      expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
+    }),
+    meaning: 'Address of an image (PNG, JPEG or WebP) that is drawn over the video.',
+    label: 'Logo address',
+    hint: 'A PNG, JPEG or WebP image that is drawn over the video.',
+    group: 'frame',
+  },
+  logo_position: {
+    ...optionalEnum(LOGO_POSITIONS),
+    meaning: 'Corner of the logo; absent = top_right.',
+    hint: '',
+    group: 'frame',
+    valueLabels: {
+      top_left: 'Top left',
+      top_right: 'Top right',
+      bottom_left: 'Bottom left',
+      bottom_right: 'Bottom right',
+    },
+  },
+  logo_opacity: {
+    ...optionalNumber(limits.LOGO_OPACITY),
+    meaning: 'Opacity of the logo in percent; absent = 100.',
+    label: 'Logo opacity (%)',
+    hint: '',
+    group: 'frame',
+  },
+  audio_volume: {
+    ...numberWithDefault(limits.AUDIO_VOLUME, 100),
+    meaning: 'Volume in percent of the source.',
+    label: 'Volume (%)',
+    hint: 'In percent of the source.',
+    group: 'audio',
+  },
+  loudness_lufs: {
+    ...optionalNumber({ ...limits.LOUDNESS_LUFS, unit: 'LUFS' }),
+    meaning:
+      'Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume.',
+    label: 'Loudness (LUFS)',
+    hint: 'Normalises to EBU R 128, for example −16. Not together with volume.',
+    group: 'audio',
+  },
+  closed_captions: {
+    ...optionalBoolean(),
+    meaning: 'Keep closed captions, and also write them as WebVTT in segmented output.',
+    hint: 'Writes CEA-608 and 708 captions to the outputs.',
+    group: 'broadcast',
+    valueLabels: { '': 'As in the source' },
+  },
+  scte35_passthough: {
+    ...booleanWithDefault(false),
+    meaning:
+      'true = SCTE-35 cues of the source are kept in the outputs. The spelling scte35_passthrough is accepted too.',
+    label: 'Pass through SCTE-35 cues',
+    hint: 'Keeps ad markers in transport streams and playlists.',
+    group: 'broadcast',
+  },
+  scte35_pid_remap: {
+    ...optionalNumber({
+      ...limits.SCTE35_PID,
+      additionalValue: -1,
+      integersOnly: true,
+    }),
+    meaning: 'PID of the SCTE-35 cues; -1 = as in the source.',
+    label: 'SCTE-35 PID',
+    hint: 'PID of the SCTE-35 cues; −1 = as in the source.',
+    group: 'broadcast',
+  },
+  program_number: {
+    ...optionalNumber({ ...limits.PROGRAM_NUMBER, integersOnly: true }),
+    meaning: 'Program of a transport stream; absent = the first with video. source_stream counts within it.',
+    hint: 'Of a transport stream. Empty = the first with video.',
+    group: 'broadcast',
+  },
+  max_source_errors: {
+    ...optionalNumber({ ...limits.SOURCE_ERRORS, integersOnly: true }),
+    meaning:
+      'Number of errors in the source (damaged packets, concealed frames, filled audio gaps) up to which the job succeeds, with warnings. With more, it ends early with too_many_source_errors. Absent = no limit.',
+    label: 'Errors allowed in the source',
+    hint: 'More of them end the job. Empty = any number.',
+    group: 'broadcast',
+  },
+  ts_mode_input_audio_source_stream_count: {
+    ...optionalNumber({
+      ...limits.TS_AUDIO_STREAMS,
+      integersOnly: true,
+    }),
+    meaning: 'Number of audio streams expected in a transport stream.',
+    label: 'Expected audio streams',
+    hint: 'In a transport stream.',
+    group: 'broadcast',
+  },
+  ts_profile: {
+    ...optionalEnum(TS_PROFILE_NAMES),
+    meaning:
+      'Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT.',
+    label: 'Signalling',
+    hint: 'DVB or ATSC descriptors and tables of ts files.',
+    group: 'service',
+  },
+  service_name: {
+    ...optionalServiceName(),
+    meaning: 'Name of the service in ts files; absent = the name of the source.',
+    hint: 'Empty = the name of the source.',
+    group: 'service',
+  },
+  service_provider: {
+    ...optionalServiceName(),
+    meaning: 'Provider of the service in ts files; absent = Splicepoint.',
+    hint: 'Empty = Splicepoint.',
+    group: 'service',
+  },
+  service_id: {
+    ...optionalNumber({
+      ...limits.SERVICE_ID,
+      integersOnly: true,
+    }),
+    meaning: 'service_id (program_number) of ts files; absent = 1.',
+    label: 'Service ID',
+    hint: 'Also the program number. Empty = 1.',
+    group: 'service',
+  },
+  transport_stream_id: {
+    ...optionalNumber({
+      ...limits.TRANSPORT_STREAM_ID,
+      integersOnly: true,
+    }),
+    meaning: 'transport_stream_id of ts files; absent = 1.',
+    label: 'Transport stream ID',
+    hint: 'Empty = 1.',
+    group: 'service',
+  },
+  pmt_pid: {
+    ...optionalNumber({ ...limits.STREAM_PID, integersOnly: true }),
+    meaning: 'PID of the PMT of ts files; absent = 4096.',
+    label: 'PMT PID',
+    hint: 'Empty = 4096.',
+    group: 'service',
+  },
+  video_pid: {
+    ...optionalNumber({ ...limits.STREAM_PID, integersOnly: true }),
+    meaning: 'PID of the video of ts files; absent = 256.',
+    label: 'Video PID',
+    hint: 'Empty = 256.',
+    group: 'service',
+  },
+  audio_pid: {
+    ...optionalNumber({ ...limits.STREAM_PID, integersOnly: true }),
+    meaning:
+      'PID of the first audio track of ts files; further tracks, teletext and subtitles count up from it. Absent = video_pid + 1.',
+    label: 'Audio PID',
+    hint: 'Of the first track; others follow. Empty = the PID after the video PID.',
+    group: 'service',
+  },
+  webhook_url: {
+    ...field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
+      expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
+    }),
+    meaning: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
+    label: 'Webhook address',
+    hint: 'Receives a signed request when the job ends.',
+    group: 'notice',
+  },
+  bucket_output_path: {
+    ...optionalText(limits.MAX_LENGTH.path_bytes),
+    meaning: 'Directory of the outputs.',
+    label: 'Output directory',
+    hint: 'Where the outputs are stored. For a bucket, begin with its name: s3://bucket/directory',
+    group: 'destination',
+  },
+  separate_audio: {
+    ...optionalBoolean(),
+    meaning: 'Alias of master_variant_mode; the stored config shows this name.',
+    group: null,
+  },
+  scte35_passthrough: {
+    ...optionalBoolean(),
+    meaning: 'Alias of scte35_passthough; stored under that name.',
+    group: null,
+  },
+  metadata: {
+    ...field(z.optional(z.unknown()), {
+      expects: `an object of at most ${limits.METADATA.members} strings of at most ${limits.METADATA.value_characters} characters`,
+    }),
+    meaning: 'Your own names and values. They are stored with the job, returned in lists and webhooks, and searchable.',
+    group: null,
+  },
+} satisfies Record<string, Field & { group: FieldGroup | null }>
