@@ -103,12 +103,10 @@ describe('the lockfile', () => {
     expect(Object.keys(packages).filter((path) => packages[path]?.resolved !== undefined)).toEqual([])
   })
 
-  test('knows the bytes of every package that any Linux on x64 or arm64 with glibc installs', async () => {
-    const { packages } = await lock()
-    const machines = [linux, { ...linux, cpu: 'arm64' }]
-    const installed = machines.flatMap((machine) => comparePackages(packages, {}, machine))
-    expect(installed.length).toBeGreaterThan(200)
-    expect(installed.filter((path) => packages[path]?.integrity === undefined)).toEqual([])
+  test('knows the bytes of every package of every platform', async () => {
+    const packages = Object.entries((await lock()).packages).filter(([path]) => path !== '')
+    expect(packages.length).toBeGreaterThan(400)
+    expect(packages.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true)).toEqual([])
   })
 
   test('is all that npm ci needs, and fits package.json', async () => {
