@@ -55,6 +55,6 @@ test('a clone is installed by npm start from the registry and is as clean as bef
   expect(findMissingPackages(made.path, true)).toEqual([])
   const installed = await readFile(made.file('node_modules/.package-lock.json'), 'utf8')
   // Without the packages of development.
-  expect(Object.keys((JSON.parse(installed) as { packages: object }).packages).length).toBeLessThanOrEqual(60)
+  expect(Object.keys((JSON.parse(installed) as { packages: object }).packages).length).toBeLessThanOrEqual(80)
   expect(await git('status', '--porcelain')).toBe('')
 })
