@@ -492,7 +492,15 @@ export function damagedSource(message: string, cause: unknown): TaskError {
 }
 
 function truncatedSource(cause: unknown): TaskError {
-  return damagedSource('The source is cut off: its index lists more data than the file contains.', cause)
+  const { expected_seconds: listed, measured_seconds: found } = (cause instanceof TaskError && cause.details) || {}
+  const lists =
+    typeof listed === 'number' && typeof found === 'number'
+      ? `${listed.toFixed(1)} s, and the file contains about ${found.toFixed(1)} s of them`
+      : 'more data than the file contains'
+  return damagedSource(
+    `The source is cut off: its index lists ${lists}. Bring the whole file, or set end_seconds to transcode what is there.`,
+    cause,
+  )
 }
 
 export function requireCleanExit(result: FfmpegResult, damage: DamageMonitor): void {

@@ -319,3 +319,20 @@ describe('a broken WebM ends with the same code, whichever ffmpeg meets it', () 
     expect(taskApi.fails).toMatchObject([{ error: { code: 'audio_stream_undecodable' } }])
   })
 })
+
+test('an MP4 that is cut off behind its index: the error says how much there is, and that much can be made', async () => {
+  const whole = await made('front.mp4', `${picture(8)} ${tone(8)} ${H264} -c:a aac -movflags +faststart`)
+  const bytes = whole.subarray(0, Math.floor(whole.length * 0.6))
+  await attempt(bytes)
+  const { error } = taskApi.fails[0]!
+  expect(error?.code).toBe('source_damaged')
+  const [, listed, found] = /lists ([\d.]+) s, and the file contains about ([\d.]+) s/.exec(error?.message ?? '') ?? []
+  expect(Number(listed)).toBeCloseTo(8, 1)
+  expect(Number(found)).toBeGreaterThan(3)
+  expect(Number(found)).toBeLessThan(6.5)
+  taskApi.fails.length = 0
+  taskApi.storedPlan = null
+  await attempt(bytes, { end_seconds: 3 })
+  expect(taskApi.fails).toEqual([])
+  expect(await secondsOf('beginning.mp4', taskApi.objects().get('out/v0.mp4')!)).toBeCloseTo(3, 1)
+})
