@@ -116,7 +116,7 @@ async function transcodeOnce(
   if (limits !== null) surroundings.timers.limitWork(limits, performance.now() - began)
 
   const beginning = await beginningOf(loopback, known, controller.signal)
-  const pieces = joined?.feed(plan, limits?.cpuSeconds) ?? null
+  const pieces = joined?.feed(plan, { cpuSeconds: limits?.cpuSeconds, steady }) ?? null
   const startSeconds = outputStartSeconds(spec, used)
   loopback.stopCaching()
   if (reading !== undefined) loopback.observe(reading.onReader)
@@ -155,7 +155,8 @@ async function transcodeOnce(
     : await encode(attempt, main, used, {
         joined: pieces,
         damage,
-        steady,
+        // The pieces of a joined source are decoded by processes of their own.
+        steady: steady && joined === null,
         onLate: (each) => late.push(each),
         onLine: reading?.onLine,
         cues,

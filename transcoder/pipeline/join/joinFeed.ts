@@ -11,17 +11,25 @@ import { EXACT_DURATION_FORMATS } from '../../analysis/durationCheck.ts'
 import type { Attempt } from '../../attempt.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../../ffmpeg/run.ts'
-import { FormatChangeWatch } from '../../analysis/steadyFeed.ts'
+import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from '../../analysis/steadyFeed.ts'
 import type { CaptionDecoder } from '../../formats/cea/captionDecoder.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { toNumber } from '../../formats/rational.ts'
-import { readCut } from '../../plan/argv/cutArgs.ts'
-import { frameBytes, pieceArgs, piecePipes, type PiecePipe } from '../../plan/argv/pieceArgs.ts'
+import {
+  frameBytes,
+  pieceArgs,
+  piecePipes,
+  readPiece,
+  steadyPieceArgs,
+  type PiecePipe,
+} from '../../plan/argv/pieceArgs.ts'
+import { steadyMix } from '../../plan/argv/steadyAudio.ts'
 import { pieceError } from '../../plan/join/pieceSpec.ts'
 import type { JoinPlan, PiecePlan } from '../../plan/model/joinPlan.ts'
+import type { AudioStream } from '../../plan/model/mediaInfo.ts'
 import { readCaptions } from '../../segmenter/captionReader.ts'
 import { readSubtitles, type SubtitleText } from '../../segmenter/subtitleReader.ts'
-import { damagedSource, requireCleanExit, requireCompleteSource, STALL_MS } from '../encode.ts'
+import { AudioFormatChange, damagedSource, requireCleanExit, requireCompleteSource, STALL_MS } from '../encode.ts'
 import { JoinedText } from './joinedText.ts'
 import type { OpenInput } from './openInput.ts'
 import { PieceText } from './pieceText.ts'
@@ -38,6 +46,8 @@ interface Options {
   /** Source errors up to which the job still succeeds; null = any number. */
   limit: number | null
   cpuSeconds?: number | undefined
+  /** The audio of every piece is decoded by a process of its own, which absorbs changes of its format. */
+  steady: boolean
 }
 
 export class JoinFeed {
@@ -57,7 +67,7 @@ export class JoinFeed {
     this.#options = options
   }
 
-  /** May be written again, from the beginning. */
+  /** May be written again, from the beginning. Rejects with AudioFormatChange, unless `steady` is set. */
   pipeFeed(): PipeFeed {
     const { canvas, audio } = this.#plan
     const hasVideo = canvas !== null && this.#options.only === 'all'
@@ -119,9 +129,7 @@ export class JoinFeed {
       isLast: index === this.#plan.pieces.length - 1,
     })
     const start = raw.seconds
-    const text = new PieceText(
-      readCut({ cut: piece.cut, hasCaptions: piece.captions }, input.seekable).cut?.startSeconds ?? 0,
-    )
+    const text = new PieceText(readPiece(piece, input.seekable).cut?.startSeconds ?? 0)
     if (pipes.length > 0) await this.#run(own, { raw, piece, input, pipes, text, start, signal, index })
     const { arrived, used } = await raw.finish(only === 'audio' ? Infinity : tolerance(length))
     if (only === 'audio') return
@@ -137,10 +145,11 @@ export class JoinFeed {
     return seconds === null ? null : Math.round(seconds * SAMPLE_RATE)
   }
 
-  async #run(own: Attempt, { raw, piece, input, pipes, text, start, signal, index }: Decoding): Promise<void> {
+  async #run(own: Attempt, { raw, piece: planned, input, pipes, text, start, signal, index }: Decoding): Promise<void> {
     const { engine, settings, workspace, controller } = own
-    const { only, limit, cpuSeconds = 0 } = this.#options
+    const { only, limit, cpuSeconds = 0, steady: isSteady } = this.#options
     const { loopback, media, seekable } = input
+    const piece = isSteady ? withSteadyMixes(planned, media.audio) : planned
     const damage = new DamageMonitor({
       media,
       plan: {
@@ -150,36 +159,53 @@ export class JoinFeed {
         sourceAudio: piece.audio.flatMap((audio) => audio?.stream ?? []),
       },
       startSeconds: piece.startSeconds,
+      clockSeconds: text.secondsBefore,
       begunWithin: begunWithin(await beginningOf(input, signal), media),
       limit,
       onExceeded: (error) => controller.abort(pieceError(index, error)),
     })
-    const args = pieceArgs(piece, pipes, {
+    const reading = {
       input: loopback.url,
       inputFlags: inputFlags(loopback.url),
-      outputs: pipes.map((_pipe, position) => `pipe:${FIRST_PIPE_FD + position}`),
       seekable,
       threads: settings.threads,
+    }
+    const steady =
+      isSteady && pipes.some(({ kind }) => kind === 'audio')
+        ? new SteadyFeed(engine, steadyPieceArgs(piece, pipes, reading, STEADY_PIPE), {
+            cwd: workspace.cwd,
+            onLine: damage.onLine,
+            requireEnd: (result) => requireDecoded(result, damage),
+            cpuSeconds,
+          })
+        : null
+    const args = pieceArgs(piece, pipes, {
+      ...reading,
+      outputs: pipes.map((_pipe, position) => `pipe:${FIRST_PIPE_FD + position}`),
+      steady: steady === null ? undefined : `pipe:${FIRST_PIPE_FD + pipes.length}`,
     })
-    const watch = new FormatChangeWatch(media.audio.map((stream) => stream.index))
+    const change = new AbortController()
+    const watch = new FormatChangeWatch(isSteady ? [] : media.audio.map((stream) => stream.index))
     const onLine = (line: string): boolean => {
-      if (watch.isChange(line)) controller.abort(pieceError(index, changingAudio()))
+      if (watch.isChange(line)) change.abort(new AudioFormatChange())
       return damage.onLine(line)
     }
     const result = await runFfmpeg(engine, args, {
       cwd: workspace.cwd,
       purpose: `decode inputs[${index}]`,
-      signal,
+      signal: AbortSignal.any([signal, change.signal]),
       stallMs: STALL_MS,
       limits: { cpuSeconds },
       pipeReaders: pipes.map((pipe) => this.#readerOf(pipe, raw, text)),
+      pipeFeed: steady?.pipeFeed(),
       // Without an index, all that is before a cut is decoded first.
       bytesRead: () => loopback.bytesServed,
-      isBlocked: () => raw.isBlocked,
+      isBlocked: () => raw.isBlocked || steady?.isStarving === true,
       onLine,
       onProgress: (report) => damage.onProgress(report),
     })
     signal.throwIfAborted()
+    change.signal.throwIfAborted()
     requireCompleteSource(own)
     if (only === 'audio') return
     requireDecoded(result, damage)
@@ -238,15 +264,14 @@ interface Decoding {
   index: number
 }
 
-/**
- * A piece whose audio changes its format midway: after the change, its samples would be misplaced
- * (plan/argv/steadyAudio.ts).
- */
-function changingAudio(): TaskError {
-  return new TaskError(
-    'source_unsupported',
-    'The channels or the sample rate of its audio change midway, which a joined source cannot have: transcode it alone first, and join the result.',
-  )
+function withSteadyMixes(piece: PiecePlan, streams: readonly AudioStream[]): PiecePlan {
+  const channelsOf = (stream: number) => streams.find(({ number }) => number === stream)?.channels ?? 0
+  return {
+    ...piece,
+    audio: piece.audio.map((audio) =>
+      audio === null ? null : { ...audio, mix: steadyMix(audio.mix, channelsOf(audio.stream)) },
+    ),
+  }
 }
 
 function requireDecoded(result: FfmpegResult, damage: DamageMonitor): void {

@@ -77,11 +77,11 @@ export class JoinedSource {
   }
 
   /** Bytes that are read from now on are not cached. */
-  feed(plan: Plan, cpuSeconds: number | undefined): JoinFeed {
+  feed(plan: Plan, options: { cpuSeconds: number | undefined; steady: boolean }): JoinFeed {
     const { attempt, spec } = this.#context
     const join = this.#required(plan.join)
     for (const { loopback } of this.#inputs) loopback.stopCaching()
-    return new JoinFeed(attempt, join, this.#inputs, { only: 'all', limit: spec.maxSourceErrors, cpuSeconds })
+    return new JoinFeed(attempt, join, this.#inputs, { only: 'all', limit: spec.maxSourceErrors, ...options })
   }
 
   #required(join: JoinPlan | undefined): JoinPlan {

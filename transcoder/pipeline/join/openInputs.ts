@@ -32,7 +32,7 @@ import { LoopbackServer } from '../../source/loopbackServer.ts'
 import { requireUnencrypted } from '../../source/encryption/encryptionCheck.ts'
 import { isHls, prepareSource } from '../../source/prepareSource.ts'
 import type { SourceReaderOptions } from '../../source/sourceReader.ts'
-import { requireCompleteSource } from '../encode.ts'
+import { AudioFormatChange, requireCompleteSource } from '../encode.ts'
 import { FIRST_PIPE_FD } from '../../ffmpeg/run.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
 import { JoinFeed } from './joinFeed.ts'
@@ -132,16 +132,21 @@ export async function analyzeInputs(
   })
   const joined = planJoin(spec, parts, engine.features)
   if (joined.spec.loudnessLufs === null) return joined
-  return { ...joined, media: await measureJoined(attempt, joined, inputs) }
+  const media = await measureJoined(attempt, joined, inputs, false).catch((error: unknown) => {
+    if (!(error instanceof AudioFormatChange)) throw error
+    return measureJoined(attempt, joined, inputs, true)
+  })
+  return { ...joined, media }
 }
 
 async function measureJoined(
   attempt: Attempt,
   { join, media, spec }: JoinedSource,
   inputs: readonly OpenInput[],
+  steady: boolean,
 ): Promise<MediaInfo> {
   const { engine, settings, workspace, controller } = attempt
-  const feed = new JoinFeed(attempt, join, inputs, { only: 'audio', limit: null })
+  const feed = new JoinFeed(attempt, join, inputs, { only: 'audio', limit: null, steady })
   const audio: Pick<JoinPlan, 'canvas' | 'audio'> = { canvas: null, audio: join.audio }
   return measureLoudness(
     engine,

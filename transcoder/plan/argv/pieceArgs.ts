@@ -2,13 +2,14 @@
 // through a pipe; and the arguments with which they are read again.
 // Not in charge of: what a piece contributes (plan/join), putting the pieces together (pipeline/join).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import type { CanvasPlan, JoinPlan, PiecePlan } from '../model/joinPlan.ts'
+import type { CanvasPlan, JoinPlan, PieceAudio, PiecePlan } from '../model/joinPlan.ts'
 import { JOINED_LAYOUTS } from '../join/joinedAudio.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { audioSpecifier, videoSpecifier } from '../streams/programSelection.ts'
-import { audioCutFilters, readCut } from './cutArgs.ts'
-import { decoderArgs, panFilter, videoFilters } from './filters.ts'
+import { audioCutFilters, readCut, type CutReading } from './cutArgs.ts'
+import { decoderArgs, mixedFilters, panFilter, videoFilters } from './filters.ts'
 import { captionArgs, subtitleArgs } from './segmentArgs.ts'
+import { distinctTracks, steadyArgs, steadyInput, steadyPad, type SteadyTrack } from './steadyAudio.ts'
 import { steadyFrameInput } from './steadyFrames.ts'
 
 const SAMPLE_RATE = 48_000
@@ -39,10 +40,12 @@ export interface PieceTargets {
   outputs: readonly string[]
   seekable: boolean
   threads: number
+  /** `pipe:` and a descriptor: its audio, decoded by another process (steadyPieceArgs). Missing = it is decoded here. */
+  steady?: string | undefined
 }
 
 export function pieceArgs(whole: PiecePlan, pipes: readonly PiecePipe[], ends: PieceTargets): string[] {
-  const { seek, cut } = readCut({ cut: whole.cut, hasCaptions: whole.captions }, ends.seekable)
+  const { seek, cut } = readPiece(whole, ends.seekable)
   const piece = { ...whole, cut }
   const threads = ends.threads > 0 ? ['-threads', `${ends.threads}`] : []
   return [
@@ -51,27 +54,73 @@ export function pieceArgs(whole: PiecePlan, pipes: readonly PiecePipe[], ends: P
     ...['-loglevel', 'repeat+level+verbose', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
     ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
     ...threads,
-    ...ends.inputFlags,
+    ...inputOf(piece, ends, seek),
+    ...(ends.steady === undefined ? [] : steadyInput(ends.steady)),
+    ...pipes
+      .flatMap((pipe) => graphOf(piece, pipe, ends.steady !== undefined))
+      .flatMap((graph) => ['-filter_complex', graph]),
+    ...pipes.flatMap((pipe, index) => targetOf(piece, pipe, ends.outputs[index]!)),
+  ]
+}
+
+/** The process that decodes the audio for `steady`, into `pipe`. */
+export function steadyPieceArgs(
+  piece: PiecePlan,
+  pipes: readonly PiecePipe[],
+  ends: Pick<PieceTargets, 'input' | 'inputFlags' | 'seekable' | 'threads'>,
+  pipe: string,
+): string[] {
+  return steadyArgs(
+    tracksOf(piece),
+    {
+      input: inputOf(piece, ends, readPiece(piece, ends.seekable).seek),
+      pad: (stream) => audioSpecifier(piece.pids, stream),
+      others: pipes.some(({ kind }) => kind === 'video') ? [videoSpecifier(piece.pids)] : [],
+      threads: ends.threads,
+    },
+    pipe,
+  )
+}
+
+/** How the part of a piece is read. */
+export function readPiece(piece: PiecePlan, seekable: boolean): CutReading {
+  return readCut({ cut: piece.cut, hasCaptions: piece.captions }, seekable)
+}
+
+function tracksOf({ audio }: PiecePlan): SteadyTrack[] {
+  return distinctTracks(audio.flatMap((each) => (each === null ? [] : [trackOf(each)])))
+}
+
+function trackOf({ stream, mix }: PieceAudio): SteadyTrack {
+  return { stream, mix, sampleRate: SAMPLE_RATE, surrounds: 'side' }
+}
+
+function inputOf(
+  piece: PiecePlan,
+  { input, inputFlags }: Pick<PieceTargets, 'input' | 'inputFlags'>,
+  seek: readonly string[] | null,
+): string[] {
+  return [
+    ...inputFlags,
     ...(piece.disableDrc ? ['-drc_scale', '0'] : []),
     ...(seek ?? (piece.videoOffsetSeconds === 0 ? [] : ['-itsoffset', (-piece.videoOffsetSeconds).toFixed(6)])),
     ...decoderArgs(piece),
     ...(piece.video === null ? [] : steadyFrameInput(piece.picture)),
     ...(piece.deepProbe ? DEEP_PROBE_FLAGS : []),
-    ...['-i', ends.input],
-    ...pipes.flatMap((pipe) => graphOf(piece, pipe)).flatMap((graph) => ['-filter_complex', graph]),
-    ...pipes.flatMap((pipe, index) => targetOf(piece, pipe, ends.outputs[index]!)),
+    ...['-i', input],
   ]
 }
 
 /** One graph for each stream, as in the encode. */
-function graphOf(piece: PiecePlan, pipe: PiecePipe): string[] {
+function graphOf(piece: PiecePlan, pipe: PiecePipe, isSteady: boolean): string[] {
   if (pipe.kind === 'video' && piece.video !== null)
     return [`[${videoSpecifier(piece.pids)}]${videoFilters(piece, piece.video).join(',')}[v]`]
   const audio = pipe.kind === 'audio' ? (piece.audio[pipe.track] ?? null) : null
   if (pipe.kind !== 'audio' || audio === null) return []
-  const [aligned, ...mixed] = panFilter(SAMPLE_RATE, audio.mix, 'side')
+  const [aligned, ...mixed] = (isSteady ? mixedFilters : panFilter)(SAMPLE_RATE, audio.mix, 'side')
   const filters = [aligned, ...audioCutFilters(piece.cut, SAMPLE_RATE), ...mixed]
-  return [`[${audioSpecifier(piece.pids, audio.stream)}]${filters.join(',')}[a${pipe.track}]`]
+  const pad = isSteady ? steadyPad(tracksOf(piece), trackOf(audio), 1) : audioSpecifier(piece.pids, audio.stream)
+  return [`[${pad}]${filters.join(',')}[a${pipe.track}]`]
 }
 
 function targetOf(piece: PiecePlan, pipe: PiecePipe, target: string): string[] {

@@ -41,13 +41,18 @@ export type PieceVideoPlan = Pick<
   | 'color'
 >
 
+export interface PieceAudio {
+  stream: number
+  mix: ChannelMix
+}
+
 export interface PiecePlan extends SourceReadingPlan {
   /** The piece's first frame on its own clock, in seconds. */
   startSeconds: number
   /** null = the pieces have no video. */
   video: PieceVideoPlan | null
   /** What this piece contributes to each joined audio stream; null = silence. */
-  audio: ({ stream: number; mix: ChannelMix } | null)[]
+  audio: (PieceAudio | null)[]
   /** Frames of the canvas; null where the piece does not state how long it is, and without video. */
   frames: number | null
   /** null where the piece does not state how long it is. */

@@ -67,7 +67,7 @@ const SURROUND = { audio_codec: 'aac', audio_channels: 6, audio_bitrate: 384, so
 function taskOf(bytes: Buffer, changes: Record<string, unknown>): TaskDescription {
   const judged = validateJob(
     {
-      input: 'https://example.com/source.ts',
+      ...('inputs' in changes ? {} : { input: 'https://example.com/source.ts' }),
       cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } },
       ...changes,
     },
@@ -240,4 +240,22 @@ test('a divided job', async () => {
   const playlist = [...objects.keys()].find((path) => /audio.*m3u8$/.test(path))!
   await expectLevels(await stored('a.mp4', joinedSegments(objects, playlist)), 0, 2, PROGRAMME)
   expect(warned('audio_format_changes')).toHaveLength(1)
+})
+
+test('pieces of a joined source, with a cut', async () => {
+  const rates = MONO.map((part) => ({ ...part, rate: 44_100 }))
+  taskApi.furtherSources = [{ bytes: await source('b.ts', 'mp2', rates) }]
+  const objects = await run(await source('a.ts', 'ac3', PROGRAMME), {
+    inputs: [{ input: 'https://example.com/a.ts', start_seconds: 1 }, { input: 'https://example.com/b.ts' }],
+    output_container: 'mp4',
+    videoProfiles: [{ width: 160, height: 90, video_bitrate: 300, output: 'o.mp4' }],
+    audioProfiles: [STEREO, SURROUND],
+  })
+  const parts: readonly Part[] = [{ ...PROGRAMME[0]!, seconds: 2 }, ...PROGRAMME.slice(1), ...rates]
+  const path = await stored('o.mp4', objects.get('o.mp4')!)
+  await expectLevels(path, 0, 2, parts)
+  await expectLevels(path, 1, 6, parts)
+  expect(warned('audio_gaps_filled')).toEqual([])
+  const [said = ''] = warned('audio_format_changes')
+  expect(said.match(/\d:\d\d:\d\d/g)).toEqual(['0:00:02', '0:00:04', '0:00:09', '0:00:11'])
 })
