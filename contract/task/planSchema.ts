@@ -212,6 +212,7 @@ const reading = {
         sar: rational,
         blankingLines: z.optional(count),
         pixelFormat: word,
+        matrix: z.optional(word),
       }),
     ),
     rgb: z.boolean(),

@@ -7,6 +7,7 @@
 // trim, decimate. Without rebuilding, the frames reach the filters as they are; most filters, transpose among them, would
 // read beyond their end. So nothing may stand before these.
 import type { SourceVideo } from '../model/videoPlan.ts'
+import { swscaleMatrix } from './colorNames.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { SQUARE_TOLERANCE } from '../video/geometry.ts'
 
@@ -43,8 +44,10 @@ export function steadyFilters(picture: Frames): string[] {
   // ffmpeg 5.1 would scale full range to limited, where the pixel format does not say which it is.
   const range =
     picture.fullRange && !picture.rgb && !pixelFormat.startsWith('yuvj') ? ':in_range=full:out_range=full' : ''
+  const matrix =
+    coded.matrix === undefined ? '' : `:in_color_matrix=auto:out_color_matrix=${swscaleMatrix(coded.matrix)}`
   return [
-    `scale=w=${w}:h=${h}:eval=frame:interl=-1:flags=bicubic+accurate_rnd+full_chroma_int${range}`,
+    `scale=w=${w}:h=${h}:eval=frame:interl=-1:flags=bicubic+accurate_rnd+full_chroma_int${range}${matrix}`,
     // No filter writes palettes.
     `format=${pixelFormat === 'pal8' ? 'bgra' : pixelFormat}`,
     `pad=${width}:${height}:trunc((ow-iw)/4)*2:trunc((oh-ih)/8)*4:eval=frame`,

@@ -34,6 +34,8 @@ export interface ColorTags {
 export interface CodedFrames extends Pick<VideoStream, 'width' | 'height' | 'sar' | 'pixelFormat'> {
   /** Lines above the picture that are not part of it; missing = none. */
   blankingLines?: number | undefined
+  /** Frames of another matrix are converted to this one; missing = the source states none that every scaler knows. */
+  matrix?: string | undefined
 }
 
 /** How decoded frames are read: by the source's tags, or by what its size suggests where it has none. */

@@ -83,14 +83,16 @@ export function readSourceVideo(
   }
 }
 
-const SCALED_MATRICES = new Set(['gbr', 'bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc', 'unknown'])
+const STEADY_MATRICES = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc'])
+const SCALED_MATRICES = new Set([...STEADY_MATRICES, 'gbr', 'unknown'])
 
 /** libavfilter 10, vf_scale.c: colour spaces that it accepts. */
 const isScalable = ({ colorSpace }: VideoStream): boolean => colorSpace === null || SCALED_MATRICES.has(colorSpace)
 
 export function codedFrames(video: VideoStream): CodedFrames {
-  const { width, height, sar, pixelFormat, blanking } = video
-  const frame = { width, pixelFormat }
+  const { width, height, sar, pixelFormat, blanking, colorSpace } = video
+  const isStated = colorSpace !== null && STEADY_MATRICES.has(colorSpace) && !RGB.test(pixelFormat)
+  const frame = { width, pixelFormat, ...(isStated ? { matrix: colorSpace } : {}) }
   if (blanking === undefined) return { ...frame, height, sar }
   return { ...frame, height: height + blanking.lines, sar: blanking.sar, blankingLines: blanking.lines }
 }

@@ -1,6 +1,7 @@
 // In charge of: sources whose frames change midway in size, sample aspect or pixel format: nothing begins again, and
 // later shapes stand in the first one with bars.
 // Not in charge of: changes of audio.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -94,6 +95,52 @@ test('a change of the sample aspect alone', async () => {
   await taskApi.stop()
   const seen = parts.map((part) => ('sar' in part ? { ...part, picture: changed } : part))
   await expectFrames(objects.get('v0.mp4')!, 0, 30, seen)
+})
+
+test('changes of the matrix and of the range keep the colours', async () => {
+  const pieces: Buffer[] = []
+  for (const [matrix, range] of [
+    ['bt709', 'tv'],
+    ['bt601', 'tv'],
+    ['bt709', 'pc'],
+    ['bt601', 'pc'],
+  ] as const) {
+    const file = join(fixture.directory, `${matrix}-${range}.h264`)
+    const space = matrix === 'bt601' ? 'smpte170m' : 'bt709'
+    const chroma = '(val-128)*255/224+128'
+    const filters = [
+      `format=gbrp,scale=out_color_matrix=${matrix}:out_range=tv:flags=accurate_rnd+full_chroma_int,format=yuv420p`,
+      // Not by `scale`: ffmpeg 7.0 writes full range with the matrix of BT.601.
+      ...(range === 'pc' ? [`lutyuv=y=(val-16)*255/219:u=${chroma}:v=${chroma}`] : []),
+      `setparams=range=${range}:colorspace=${space}`,
+    ]
+    await ffmpeg([
+      ...['-y', ...lavfi(`smptebars=s=${WIDTH}x${HEIGHT}:r=25:d=0.4`), '-vf', filters.join()],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '4'],
+      ...['-bf', '0', '-colorspace', space, '-color_range', range],
+      ...['-color_primaries', 'bt709', '-color_trc', 'bt709', file],
+    ])
+    pieces.push(await readFile(file))
+  }
+  const clip = join(fixture.directory, 'colours.ts')
+  await writeFile(join(fixture.directory, 'colours.h264'), Buffer.concat(pieces))
+  await ffmpeg(['-y', '-r', '25', '-i', join(fixture.directory, 'colours.h264'), '-c', 'copy', clip])
+  const { taskApi, objects } = await runExtracts(fixture, clip, extractTask({ ...VIDEO, audioProfiles: [] }))
+  await taskApi.stop()
+  expect(taskApi.fails).toEqual([])
+  const file = join(fixture.directory, 'colours.mp4')
+  await writeFile(file, objects.get('v0.mp4')!)
+  const pixels = await ffmpeg(['-i', file, '-fps_mode', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'yuv444p', '-'])
+  const plane = WIDTH * HEIGHT
+  /** Y, U and V in the middle of each bar. */
+  const bars = (frame: number) =>
+    Array.from(
+      { length: 21 },
+      (_, at) => pixels[frame * plane * 3 + (at % 3) * plane + 24 * WIDTH + 27 + 55 * Math.floor(at / 3)]!,
+    )
+  expect(pixels.length).toBe(40 * plane * 3)
+  const off = [15, 25, 35].map((frame) => Math.max(...bars(frame).map((level, at) => Math.abs(level - bars(5)[at]!))))
+  expect(Math.max(...off), off.join()).toBeLessThanOrEqual(3)
 })
 
 test('an odd size of 4:2:0, which scaler and bars refuse', async () => {
