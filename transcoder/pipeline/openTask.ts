@@ -77,7 +77,7 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
     ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)
     : null
   const bitmaps = task.part === undefined ? await DrawnBitmaps.open(attempt, spec, media) : null
-  const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
+  const captionFiles = await fetchCaptionFiles(attempt, spec)
   return {
     attempt,
     task,

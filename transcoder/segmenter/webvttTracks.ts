@@ -1,7 +1,9 @@
 // In charge of: captions and subtitles as WebVTT tracks: their files next to the segments, and their description for
 // the manifests.
 // Not in charge of: reading them from ffmpeg (captionReader.ts, subtitleReader.ts), manifests (manifests/).
+import { captionField } from '#contract/job/captions.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { CaptionChannelCues } from '../formats/cea/captionDecoder.ts'
 import { webvttFiles, type SegmentInterval } from '../manifests/webvtt/webvttSegments.ts'
 import { languageName, languageTag } from '../manifests/presentation/languageTags.ts'
@@ -25,6 +27,8 @@ export interface TextTrackSource extends Pick<
 > {
   directory: string
   cues: VttCue[]
+  /** The parameter that it comes from; missing = the source. */
+  field?: string
 }
 
 export interface TextTracks {
@@ -101,6 +105,7 @@ export function sidecarTracks(
     name: plan.label === '' ? trackName(plan) : plan.label.replaceAll('"', "'"),
     language: plan.language,
     isDefault: plan.isDefault,
+    field: captionField(plan.caption),
     cues: (captions[position] ?? []).map(vttCueOf),
   }))
 }
@@ -134,9 +139,13 @@ function trackName({
   return `${tag === null ? 'Subtitles' : languageName(tag)}${about === '' ? '' : ` (${about})`}`
 }
 
+/** Of all segments of text of a presentation. They are kept in memory until they are stored. */
+const MOST_CHARACTERS = 128 * 2 ** 20
+
 /**
  * `own`: the attempt's directory. `video`: the track at whose segment boundaries text is split. `origin`: presentation
- * time 0 on the clock of HLS segments, 90 kHz.
+ * time 0 on the clock of HLS segments, 90 kHz. Throws TaskError captions_unreadable if cues are shown over so many
+ * segments that their text would have more than 128 MiB.
  */
 export function buildTextTracks(
   texts: readonly TextTrackSource[],
@@ -144,9 +153,12 @@ export function buildTextTracks(
 ): TextTracks {
   const files: SidecarFile[] = []
   const intervals = segmentIntervals(video)
-  const tracks = withUniqueNames(texts).map(({ cues, directory: name, ...about }): TextTrack => {
+  let room = MOST_CHARACTERS
+  const tracks = withUniqueNames(texts).map(({ cues, directory: name, field, ...about }): TextTrack => {
     const directory = `captions/${name}`
-    const written = webvttFiles({ cues }, intervals, origin)
+    const written = webvttFiles({ cues }, intervals, origin, room)
+    if (written === null) throw tooOften(about.name, field)
+    room -= written.segments.reduce((sum, { length }) => sum + length, 0)
     const store = (uri: string, body: string): Omit<Segment, 'start' | 'duration'> => {
       const content = inMemoryObject(Buffer.from(body))
       const { bytes, sha256 } = content
@@ -166,6 +178,12 @@ export function buildTextTracks(
     }
   })
   return { tracks, files }
+}
+
+function tooOften(name: string, field: string | undefined): TaskError {
+  const most = `${MOST_CHARACTERS / 2 ** 20} MiB`
+  const why = `The captions "${name}" have too many cues that are shown for a long time: the segments repeat them, and would have more than ${most} of text. Use longer segments, or captions that end earlier.`
+  return new TaskError('captions_unreadable', why, { field })
 }
 
 /** In whole milliseconds, without gaps. */

@@ -3,36 +3,33 @@
 import { captionField } from '#contract/job/captions.ts'
 import type { CaptionSpec, JobSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
+import type { Attempt } from '../attempt.ts'
 import { CaptionError } from '../formats/captions/captionError.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
-import { readCaptions } from '../formats/captions/readCaptions.ts'
 import { carriesSidecars } from '../plan/streams/sidecarCaptions.ts'
-import type { TaskClient } from '../taskApi/taskClient.ts'
+import { readCaptionsApart } from './captionProcess.ts'
+
+type Reading = Pick<Attempt, 'engine' | 'taskClient' | 'workspace' | 'controller'>
 
 /** In the order of the job; none if no output has them as tracks. Throws TaskError captions_unavailable or captions_unreadable. */
-export async function fetchCaptionFiles(
-  taskClient: Pick<TaskClient, 'fetchCaptions'>,
-  job: JobSpec,
-  signal: AbortSignal,
-): Promise<CaptionFile[]> {
+export async function fetchCaptionFiles(attempt: Reading, job: JobSpec): Promise<CaptionFile[]> {
   if (!carriesSidecars(job)) return []
   const files: CaptionFile[] = []
   // One after another: each may have 16 MB.
   for (const [index, spec] of (job.captions ?? []).entries()) {
-    files.push(await fetchCaptionFile(taskClient, { index, spec }, signal))
+    files.push(await fetchCaptionFile(attempt, { index, spec }))
   }
   return files
 }
 
 /** Throws as above. */
 export async function fetchCaptionFile(
-  taskClient: Pick<TaskClient, 'fetchCaptions'>,
+  attempt: Reading,
   { index, spec }: { index: number; spec: CaptionSpec },
-  signal: AbortSignal,
 ): Promise<CaptionFile> {
-  const bytes = await taskClient.fetchCaptions(index, signal)
+  const bytes = await attempt.taskClient.fetchCaptions(index, attempt.controller.signal)
   try {
-    return readCaptions(bytes, spec)
+    return await readCaptionsApart(attempt, bytes, spec)
   } catch (error) {
     if (!(error instanceof CaptionError)) throw error
     throw unreadable(index, error)

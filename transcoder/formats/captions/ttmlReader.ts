@@ -12,8 +12,9 @@ import { isStyleName, placeOfRegion, StyleSheet, type TtmlElement, type TtmlStyl
 const MAX_DEPTH = 64
 /** Different times within one paragraph, such as of its words. */
 const MAX_TIMES = 500
-/** Pieces of text and line breaks of one file, each counted at every time of its paragraph. */
-const MAX_SHOWN_PIECES = 2_000_000
+/** Text of one file, counted at every time of its paragraph. A piece of text or a line break costs as much as these. */
+const MAX_SHOWN_CHARACTERS = 100_000_000
+const PIECE_CHARACTERS = 32
 /** What has no end is shown this long; the outputs end earlier. */
 const ENDLESS_SECONDS = 100_000
 
@@ -73,7 +74,7 @@ class TtmlDocument {
   #region: string | undefined
   #pieces: Piece[] | null = null
   readonly #cues: CaptionCue[] = []
-  #shownPieces = 0
+  #shown = 0
 
   open(name: string, isKnown: boolean, given: readonly SaxesAttributeNS[], line: number): void {
     this.#names.push(isKnown ? name : '')
@@ -187,8 +188,9 @@ class TtmlDocument {
     const place = placeOfRegion(region, style['textAlign'], this.#root)
     if (region?.['display'] !== 'none') {
       const times = timesOf(this.#pieces)
-      this.#shownPieces += this.#pieces.length * times.length
-      if (this.#shownPieces > MAX_SHOWN_PIECES)
+      const characters = this.#pieces.reduce((sum, { text }) => sum + PIECE_CHARACTERS + (text?.length ?? 0), 0)
+      this.#shown += characters * times.length
+      if (this.#shown > MAX_SHOWN_CHARACTERS)
         throw new CaptionError('Its paragraphs have too many parts that are shown at too many times.')
       for (const cue of cuesOf(this.#pieces, times, region ?? {})) this.#cues.push({ ...cue, place })
       if (this.#cues.length > MAX_CAPTION_CUES) throw new CaptionError(`It has more than ${MAX_CAPTION_CUES} captions.`)

@@ -21,19 +21,22 @@ export interface VttCue {
  * standalone file. Cues that end before they begin are left out.
  */
 export function webvtt(cues: readonly VttCue[], mapMpegts: number | null = null): string {
+  return webvttOf(
+    cues.flatMap((cue) => vttBlock(cue) ?? []),
+    mapMpegts,
+  )
+}
+
+/** The same for cues that are written already. */
+export function webvttOf(blocks: readonly string[], mapMpegts: number | null): string {
   const map = mapMpegts === null ? [] : [`X-TIMESTAMP-MAP=MPEGTS:${mapMpegts},LOCAL:00:00:00.000`]
-  const blocks = cues
-    .filter(({ start, end }) => Math.round(end * 1000) > Math.round(start * 1000))
-    .map(({ start, end, text, settings, markup }) => cueBlock(start, end, settings, markup ?? escape(text)))
   return `${[['WEBVTT', ...map].join('\n'), ...blocks].join('\n\n')}\n`
 }
 
-/**
- * Cues that are shown between two times: those of one segment. A cue that crosses a boundary is in both segments (RFC
- * 8216bis, 3.5).
- */
-export function cuesBetween(cues: readonly VttCue[], start: number, end: number): VttCue[] {
-  return cues.filter((cue) => cue.start < end && cue.end > start)
+/** null = the cue ends before it begins. */
+export function vttBlock({ start, end, text, settings, markup }: VttCue): string | null {
+  if (Math.round(end * 1000) <= Math.round(start * 1000)) return null
+  return cueBlock(start, end, settings, markup ?? escape(text))
 }
 
 /** One cue per thumbnail: `sheet.jpg#xywh=x,y,w,h` (Media Fragments URI, 4.2.2), relative to the track's own file. */

@@ -39,7 +39,7 @@ export async function readDrawnCaptions(
 ): Promise<DrawnCaptions | null> {
   const { burnIn = null, captions = [] } = spec
   if (burnIn === null || spec.video.length === 0 || drawnBitmaps(spec, media) !== null) return null
-  const { engine, taskClient, workspace, controller } = attempt
+  const { engine, workspace, controller } = attempt
   requireLibass(engine.features)
   const pieces = joined !== null && burnIn.kind === 'source track' ? await readJoinedText(attempt, spec, joined) : null
   const stream = pieces === null ? drawnStream(spec, media, engine.features) : pieces.stream
@@ -47,11 +47,7 @@ export async function readDrawnCaptions(
     burnIn.kind === 'source track'
       ? null
       : (files[burnIn.caption] ??
-        (await fetchCaptionFile(
-          taskClient,
-          { index: burnIn.caption, spec: captions[burnIn.caption]! },
-          controller.signal,
-        )))
+        (await fetchCaptionFile(attempt, { index: burnIn.caption, spec: captions[burnIn.caption]! })))
   const all =
     file?.cues ?? pieces?.cues ?? (stream === null ? [] : await readTextStream(attempt, { spec, media, stream }))
   const { cues, left } = withoutCrowds(all)

@@ -9,12 +9,12 @@ import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg } from '../../ffmpeg/run.ts'
 import type { CaptionCue } from '../../formats/captions/captionCue.ts'
 import { CaptionError } from '../../formats/captions/captionError.ts'
-import { readCaptions } from '../../formats/captions/readCaptions.ts'
 import { teletextArgs } from '../../plan/argv/segmentArgs.ts'
 import type { MediaInfo, OtherStream } from '../../plan/model/mediaInfo.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../../plan/streams/audioStreamCount.ts'
 import { outputStartSeconds } from '../../plan/streams/outputTiming.ts'
 import { readSubtitles, type SubtitleText } from '../../segmenter/subtitleReader.ts'
+import { readCaptionsApart } from '../../source/captionProcess.ts'
 import { requireCompleteSource } from '../encode.ts'
 
 /** WebVTT has no negative times, and subtitles may begin before the first frame. */
@@ -58,12 +58,13 @@ export async function readTextStream(
     throw new TaskError('captions_unreadable', 'The subtitle stream that is to be drawn cannot be read.', {
       field: 'burn_in_captions.source_track',
     })
-  return cuesOf(read.text)
+  return cuesOf(attempt, read.text)
 }
 
-function cuesOf(text: string): CaptionCue[] {
+async function cuesOf(attempt: Parameters<typeof readCaptionsApart>[0], text: string): Promise<CaptionCue[]> {
   try {
-    const { cues } = readCaptions(Buffer.from(text), { format: 'webvtt', offsetSeconds: -SHIFT_SECONDS })
+    const request = { format: 'webvtt', offsetSeconds: -SHIFT_SECONDS } as const
+    const { cues } = await readCaptionsApart(attempt, Buffer.from(text), request)
     return cues.filter(({ end }) => end > 0)
   } catch (error) {
     if (!(error instanceof CaptionError)) throw error

@@ -31,7 +31,7 @@ export async function assembleJob(
   { headStart }: Surroundings,
   { parts, first = 0 }: { parts: number; first?: number },
 ): Promise<FinishPost> {
-  const { taskClient, engine, progress, controller } = attempt
+  const { engine, progress, controller } = attempt
   progress.setPhase('packaging')
   progress.startAt(PARTS_SHARE)
   await headStart.end()
@@ -45,7 +45,7 @@ export async function assembleJob(
   const source = decodeSourceFacts(messages[expected.findIndex(({ kind }) => kind === 'rest')])
   const { chunks, rest } = sortParts(plan, records)
   requireContinuousReading(chunks, plan.cut?.endSeconds == null ? rest.sourceBytes : null)
-  const captionFiles = await fetchCaptionFiles(taskClient, spec, controller.signal)
+  const captionFiles = await fetchCaptionFiles(attempt, spec)
   if (isCopiedFromParts(plan)) return copyParts(attempt, task, plan, { records, source, captionFiles })
   const segments = assembleParts(plan, records, { attempt, task })
   const { streams, probed, damage } = segments

@@ -5,7 +5,7 @@ import { base64, hex } from '../../../../transcoder/formats/encodeBytes.ts'
 import { languageName, languageTag } from '../../../../transcoder/manifests/presentation/languageTags.ts'
 import { jobReportJson } from '../../../../transcoder/manifests/jobReport.ts'
 import { relativePath, encodeUriPath } from '../../../../transcoder/manifests/presentation/relativeUri.ts'
-import { cuesBetween, thumbnailVtt, webvtt } from '../../../../transcoder/manifests/webvtt/webvttWriter.ts'
+import { thumbnailVtt, webvtt } from '../../../../transcoder/manifests/webvtt/webvttWriter.ts'
 import { examplePresentation } from '../../../support/manifests/examplePresentation.ts'
 
 const cue = { start: 3599.9996, end: 3661.5, text: 'a < b --> c & d\n\nlast', settings: 'line:90%' }
@@ -17,12 +17,6 @@ test('a segment of captions is placed by its PTS, and its text is only text', ()
   )
   expect(webvtt([])).toBe('WEBVTT\n')
   expect(webvtt([{ ...cue, end: cue.start }])).toBe('WEBVTT\n')
-})
-
-test('a cue over a boundary is in both segments', () => {
-  const cues = [1, 5, 7].map((start) => ({ start, end: start + 2, text: '', settings: '' }))
-  expect(cuesBetween(cues, 0, 6).map(({ start }) => start)).toEqual([1, 5])
-  expect(cuesBetween(cues, 6, 12).map(({ start }) => start)).toEqual([5, 7])
 })
 
 test('every thumbnail has its tile in a sheet', () => {

@@ -15,7 +15,7 @@ const cues = [cue(1, 2, 'FIRST'), cue(5.5, 6.5, 'OVER'), cue(12, 13, 'THIRD')]
 
 test('a cue over a boundary is in both segments, on the clock of the segments; a segment without text is a file too', () => {
   const spans = [0, 6000, 12_000, 18_000].map((start) => ({ start, duration: 6000 }))
-  const { segments, fullFile: whole } = webvttFiles({ cues }, spans, 900_000)
+  const { segments, fullFile: whole } = webvttFiles({ cues }, spans, 900_000, 1000)!
   const map = 'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:900000,LOCAL:00:00:00.000'
   const over = '00:00:05.500 --> 00:00:06.500\nOVER'
   expect(segments).toEqual([
@@ -27,6 +27,22 @@ test('a cue over a boundary is in both segments, on the clock of the segments; a
   expect(whole).toBe(
     `WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nFIRST\n\n${over}\n\n00:00:12.000 --> 00:00:13.000\nTHIRD\n`,
   )
+})
+
+test('many cues over many segments end the job before they fill the memory', () => {
+  const video = {
+    ...makeVideoTrack(),
+    timescale: 1,
+    segments: Array.from({ length: 36_000 }, (_, start) => ({ start, duration: 1 })),
+  }
+  const crowd = Array.from({ length: 20_000 }, () => cue(0, 36_000, 'always'))
+  expect(() =>
+    buildTextTracks([{ ...captionTracks([{ channel: 'CC1', cues: crowd }], {})[0]!, field: 'captions[0].input' }], {
+      own: 'job-1',
+      video: video as never,
+      origin: 0,
+    }),
+  ).toThrow(expect.objectContaining({ code: 'captions_unreadable', field: 'captions[0].input' }))
 })
 
 test('a track for each channel, its segments as long as the video’s, each file with its size', () => {
