@@ -95,6 +95,9 @@ export const jobErrorPolicies = {
   deadline_exceeded: { permanent: true },
   too_long_for_one_attempt: { permanent: true },
   attempts_exhausted: { permanent: true },
+  // A file of the job makes the transcoder itself use too much processor time or memory. Final the second time
+  // (task/lifecycle.ts): the first may have had another reason.
+  source_too_costly: { permanent: false },
   // No transcoder has the build of ffmpeg any more with which the first parts of a divided job were made.
   build_unavailable: { permanent: true },
   protocol_mismatch: { permanent: false },

@@ -43,10 +43,13 @@ try {
     engine: preparing.then((prepared) => ({ version: prepared.name, sandbox: prepared.sandbox })),
     log,
     run: async (request, controller, outlook) => {
-      const { runTask } = await import('./pipeline/runTask.ts')
+      const [{ runTask }, { guardAttempt: guard }] = await Promise.all([
+        import('./pipeline/runTask.ts'),
+        import('./pipeline/attemptGuard.ts'),
+      ])
       // The service may know itself by an address that does not exist on this machine.
       const taskApiUrl = registration?.serviceUrl ?? request.task_api_url
-      await runTask({ ...request, task_api_url: taskApiUrl }, { engine, settings, log, controller, outlook })
+      await runTask({ ...request, task_api_url: taskApiUrl }, { engine, settings, log, controller, outlook, guard })
     },
   })
 

@@ -61,6 +61,8 @@ export interface TaskLifecycle {
  * in every attempt at about the same place; a host that ends by itself does so at any place.
  */
 export const MAX_LOST_ATTEMPTS = 4
+/** The same for attempts that made the transcoder itself too slow or too large: each of them stops it for all others. */
+const MAX_COSTLY_ATTEMPTS = 2
 /**
  * New progress: the transcoder was lost, and the attempt had encoded at least this much more of the whole than every
  * lost one before it. The first loss counts, since there is nothing to compare it with. At most ten attempts can make
@@ -191,6 +193,8 @@ function loseAttempt(lifecycle: TaskLifecycle, error: JobError, share: number | 
   const isFurther = share !== null && furthest !== null && share >= furthest + PROGRESS_STEP
   const excused = lifecycle.excused + (isFurther ? 1 : 0)
   const change = { lost, excused, furthest: share === null ? furthest : Math.max(furthest ?? 0, share) }
+  if (error.code === 'source_too_costly' && lost - excused >= MAX_COSTLY_ATTEMPTS)
+    return fail({ ...lifecycle, ...change }, error)
   if (lost - excused >= MAX_LOST_ATTEMPTS) return fail({ ...lifecycle, ...change }, error)
   return acceptTransition(
     lifecycle,

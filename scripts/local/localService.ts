@@ -102,7 +102,10 @@ export class LocalService {
         socket: state.socket,
         runtime: () => this.#workerd,
         onDead: (why) => {
-          this.#report(`Restarting the Worker: ${why}.`)
+          const waiting = this.#front?.longestWaiting() ?? []
+          this.#report(
+            `Restarting the Worker: ${why}.${waiting.length === 0 ? '' : ` Waiting: ${waiting.join(', ')}.`}`,
+          )
           this.#workerd = undefined
           this.#worker?.kill()
         },

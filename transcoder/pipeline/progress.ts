@@ -44,6 +44,10 @@ export class ProgressTracker {
     this.#resources = resources
   }
 
+  get phase(): ProgressPost['phase'] {
+    return this.#phase
+  }
+
   setPhase(phase: ProgressPost['phase']): void {
     if (phase === 'transcoding' || phase === 'analyzing') this.#encodeStarted ??= this.#now()
     this.#phase = phase

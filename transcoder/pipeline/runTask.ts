@@ -8,6 +8,7 @@ import { TaskClient } from '../taskApi/taskClient.ts'
 import { ENCODE } from './encode.ts'
 import { AttemptAbort, redactText } from '../errors.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
+import type { guardAttempt } from './attemptGuard.ts'
 import { AttemptTimers } from './attemptTimers.ts'
 import { runSteps } from './attemptSteps.ts'
 import { LoopbackServer } from '../source/loopbackServer.ts'
@@ -34,6 +35,8 @@ export interface RunContext {
   controller: AbortController
   outlook?: AttemptOutlook
   source?: SourceReaderOptions
+  /** Where this process is a transcoder: it may be ended. */
+  guard?: typeof guardAttempt
   /** The longest time without an answer to a heartbeat. */
   heartbeatTimeoutMs?: number
 }
@@ -74,6 +77,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     ...context.source,
     onBytes: (count) => taskClient.countRead(count),
   }
+  const releaseGuard = context.guard?.(request, () => progress.phase)
   let heartbeatMs = HEARTBEAT_MS
   const heartbeatAbort = new AbortController()
   const stopHeartbeat = startHeartbeat(
@@ -157,6 +161,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       await cleanup().catch((error: unknown) =>
         log.warn('clean-up failed', { error: redactText(String(error), secrets) }),
       )
+    await releaseGuard?.()
   }
 }
 

@@ -25,6 +25,7 @@ export async function probeTranscoder(
 ): Promise<void> {
   let silent = 0
   let asked: number | null = null
+  let task = ''
   try {
     while (!signal.aborted) {
       await pause(askEveryMs, undefined, { signal })
@@ -32,13 +33,15 @@ export async function probeTranscoder(
       // A new process starts with a new count.
       if (pid === null || pid !== asked) silent = 0
       asked = pid
-      if (pid === null || (await answers(url, answerMs))) {
+      const answer = pid === null ? '' : await askTask(url, answerMs)
+      if (answer !== null) {
+        task = answer
         silent = 0
         continue
       }
       silent++
       if (silent < MAX_MISSED_ANSWERS || one().pid !== pid || signal.aborted) continue
-      report(`Restarting the ${name}: it has not responded for ${(MAX_MISSED_ANSWERS * answerMs) / 1000} s.`)
+      report(`Restarting the ${name}: it has not responded for ${(MAX_MISSED_ANSWERS * answerMs) / 1000} s${task}.`)
       silent = 0
       kill()
     }
@@ -47,13 +50,13 @@ export async function probeTranscoder(
   }
 }
 
-/** Any answer is sufficient. */
-async function answers(url: string, timeoutMs: number): Promise<boolean> {
+/** What it works on, for people; '' = nothing, null = no answer. Any answer is sufficient. */
+async function askTask(url: string, timeoutMs: number): Promise<string | null> {
   try {
     const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(timeoutMs) })
-    await response.body?.cancel()
-    return true
+    const health = (await response.json().catch(() => ({}))) as { task_id?: string; attempt?: number }
+    return health.task_id === undefined ? '' : `, while it worked on attempt ${health.attempt} at ${health.task_id}`
   } catch {
-    return false
+    return null
   }
 }

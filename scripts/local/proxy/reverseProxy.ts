@@ -46,6 +46,7 @@ export class ReverseProxy {
   readonly #agents = { reads: keepAliveAgent(), others: new RetryingAgent() }
   /** The current request of each connection. */
   readonly #busy = new WeakMap<Duplex, ProxiedRequest>()
+  readonly #open = new Set<ProxiedRequest>()
   #authority = ''
 
   constructor(socketPath: string, { holdMs = RESTART_WAIT_MS, trustedProxies = [] }: ReverseProxyOptions = {}) {
@@ -81,6 +82,15 @@ export class ReverseProxy {
         resolve(port)
       })
     })
+  }
+
+  /** The requests that have waited longest for an answer, for people: without queries and without names of files. */
+  longestWaiting(): string[] {
+    const waiting = [...this.#open].filter(({ isAnswered }) => !isAnswered)
+    return waiting
+      .map(({ description }) => description)
+      .filter((each) => !each.startsWith('GET /health '))
+      .slice(0, 3)
   }
 
   /** Running answers are cut off. */
@@ -120,6 +130,8 @@ export class ReverseProxy {
       client: clientAddress(peer, incoming.rawHeaders, this.#trustedProxies),
     })
     this.#busy.set(incoming.socket, exchange)
+    this.#open.add(exchange)
+    response.once('close', () => this.#open.delete(exchange))
     exchange.begin()
   }
 
@@ -166,6 +178,16 @@ class ProxiedRequest {
     this.#isChunked = headers['transfer-encoding'] !== undefined
     this.#hasBody = this.#isChunked || Number(headers['content-length'] ?? 0) > 0
     this.#isRead = !this.#hasBody && (method === 'GET' || method === 'HEAD')
+  }
+
+  get isAnswered(): boolean {
+    return this.#response.headersSent
+  }
+
+  get description(): string {
+    const { pathname } = new URL(this.#way.path, 'http://local')
+    const shown = pathname.split('/').slice(0, /^\/(?:api|task)\//.test(pathname) ? 4 : 2)
+    return `${this.#incoming.method} ${shown.join('/')} for ${Math.round((Date.now() - this.#began) / 1000)} s`
   }
 
   begin(): void {

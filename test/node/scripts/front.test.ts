@@ -315,6 +315,25 @@ describe('a request on its way to the Worker', () => {
     await expect(left.promise).resolves.toBeUndefined()
   })
 
+  test('is named while it waits for an answer, without its query and names of files', async () => {
+    const path = await socketPath()
+    const held: ServerResponse[] = []
+    const runtime = createServer((_incoming, response) => void held.push(response)).listen(path)
+    toClose.push(() => new Promise((done) => runtime.close(done)))
+    const front = new ReverseProxy(path)
+    toClose.push(() => front.close())
+    const port = await front.listen(0)
+    const answers = ['/health', '/task/job-3/input/hls?x=1', '/s/secret'].map((each) => ask(port, each))
+    await expect.poll(() => held.length).toBe(3)
+    expect(front.longestWaiting().toSorted()).toEqual([
+      expect.stringMatching(/^GET \/s for \d+ s$/),
+      expect.stringMatching(/^GET \/task\/job-3\/input for \d+ s$/),
+    ])
+    for (const response of held) response.end()
+    await Promise.all(answers)
+    expect(front.longestWaiting()).toEqual([])
+  })
+
   test('a slow reader there holds the sender back here', async () => {
     const got = Promise.withResolvers<IncomingMessage>()
     const port = await before((incoming, response) => {

@@ -90,6 +90,8 @@ const advice: Readonly<Record<string, string>> = {
   too_long_for_one_attempt:
     'Let the job be divided (longest chunk empty), or use a shorter source, fewer renditions, or the faster quality "good".',
   attempts_exhausted: 'Run the job again. If it fails again, report it with the job ID.',
+  source_too_costly:
+    'Convert the source and the caption files with another program and send those. The phase in the message says which step was too much.',
   build_unavailable: 'Run the job again. The transcoders were updated while its parts were made.',
   protocol_mismatch: 'The service is being updated. Run the job again in a few minutes.',
   task_refused: 'Report this with the job ID: it is a fault of the service.',

@@ -367,6 +367,13 @@ test.each([
   expect(ended).toMatchObject({ error: { message: expect.stringMatching(message) as string } })
 })
 
+test('what stops the transcoder itself is tried once more, and then ends the job', () => {
+  const error = { code: 'source_too_costly', message: 'too much' } as const
+  const ended = (lost: number) => transition(life('running', { lost }), { type: 'attempt_failed', attempt: 3, error })
+  expect(ended(0)).toMatchObject({ next: { state: 'queued', lost: 1 }, error: null })
+  expect(ended(1)).toMatchObject({ next: { state: 'failed', lost: 2 }, error })
+})
+
 test('a passing error that passes too often is named itself', () => {
   const last = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
   expect(transition(last, { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({

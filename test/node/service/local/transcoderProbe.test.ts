@@ -8,13 +8,15 @@ import { waitFor } from '../../../support/service.ts'
 let server: LoopbackServer
 let requests: number
 let isFrozen: boolean
+let health: string
 const stopped: AbortController[] = []
 beforeEach(async () => {
   requests = 0
   isFrozen = false
+  health = ''
   server = await LoopbackServer.serve((_, response) => {
     requests++
-    if (!isFrozen) response.writeHead(500).end()
+    if (!isFrozen) response.writeHead(500).end(health)
   })
 })
 afterEach(async () => {
@@ -38,6 +40,15 @@ test('one that accepts connections and never answers is ended, once for every th
   await waitFor('the second end', () => reports.length >= 4)
   expect(reports.slice(0, 2)).toEqual(['Restarting the transcoder: it has not responded for 0.06 s.', 'killed'])
   expect(requests).toBeGreaterThanOrEqual(6)
+})
+
+test('the report names what the transcoder worked on when it last answered', async () => {
+  health = JSON.stringify({ task_id: 'job-7', attempt: 2 })
+  const reports = probe(() => 1, 1000)
+  await waitFor('an answer', () => requests >= 2)
+  isFrozen = true
+  await waitFor('the end', () => reports.length >= 2)
+  expect(reports[0]).toMatch(/^Restarting the transcoder: .* for 3 s, while it worked on attempt 2 at job-7\.$/)
 })
 
 test('one that answers with an error is left alone, and so is one that is being restarted', async () => {
