@@ -1,9 +1,9 @@
 // In charge of: one moment of a service's data, beside the data: copies of all databases, and hard links to the stored
-// objects, whose files never change.
+// objects, whose files never change. Only what changed meanwhile is copied in the moment itself.
 // Not in charge of: stopping the runtime (runtimePause.ts), where the data goes then (takeBackup.ts).
-import { constants, copyFileSync, linkSync, mkdirSync, readdirSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
 
 export interface StoredFile {
   /** Relative to the state directory. */
@@ -14,11 +14,27 @@ export interface StoredFile {
 
 /** Directories of `v3` that need no backup: answers that can be made again. */
 const DISPENSABLE = new Set(['cache'])
+/** D1, and the names of the stored objects. Other databases have some kilobytes. */
+const isGrowing = (path: string): boolean => /^v3\/(d1|r2)\//.test(path)
+/** A file that was written just now may be written again within the resolution of its time. */
+const SETTLED_MS = 2_000
+/** Rows of objects take the next number, which is that of a deleted row if it was the last one. */
+const REUSED_ROWS = 1_000
+const PAGES_AT_ONCE = 10_000
 
-export class Snapshot {
+export class Snapshot implements Disposable {
   readonly #state: string
   readonly #directory: string
-  readonly #linked = new Set<string>()
+  /** Paths of the objects that are linked, by their names, which are unique. */
+  readonly #linked = new Map<string, string>()
+  /** What was copied before the moment: what its file was then, by path. */
+  readonly #copied = new Map<string, string>()
+  readonly #placed = new Set<string>()
+  readonly #folders = new Set<string>()
+  /** Growing databases as they are in the moment: a reader of a write-ahead log goes on seeing what it saw first. */
+  readonly #pinned = new Map<string, DatabaseSync>()
+  /** Rows after these are of newer objects. */
+  readonly #rowsBefore = new Map<string, Rows>()
 
   /** `directory` must be on the file system of `state`. */
   constructor(state: string, directory: string) {
@@ -26,30 +42,49 @@ export class Snapshot {
     this.#directory = directory
   }
 
-  /** Links the objects that exist. Before the pause, so that few are left to be linked in it. */
-  linkObjects(): void {
-    for (const path of this.#files().filter(isObject)) {
-      if (this.#linked.has(path)) continue
-      try {
-        linkSync(join(this.#state, path), this.#place(path))
-      } catch (error) {
-        const { code } = error as NodeJS.ErrnoException
-        if (code === 'ENOENT') continue // deleted meanwhile
-        if (code === 'EXDEV')
-          throw new Error(`${path} is on another file system than ${this.#state}. Stop the service for the backup.`, {
-            cause: error,
-          })
-        throw error
-      }
-      this.#linked.add(path)
+  /** Before the moment: whatever need not wait for it. */
+  prepare(): void {
+    for (const path of this.#databases()) {
+      if (!isGrowing(path) || !path.endsWith('.sqlite')) continue
+      using database = new DatabaseSync(join(this.#state, path))
+      const rows = namesObjects(database) ? lastRows(database) : null
+      if (rows !== null) this.#rowsBefore.set(path, rows)
+    }
+    for (const folder of this.#objectFolders())
+      for (const name of readdirSync(join(this.#state, folder))) this.#link(join(folder, name))
+    const settled = Date.now() - SETTLED_MS
+    const paths = new Set(this.#databases())
+    for (const path of paths) {
+      if (isGrowing(path) || !path.endsWith('.sqlite') || paths.has(`${path}-wal`)) continue
+      const version = this.#version(path)
+      if (version === null || version.mtimeMs > settled) continue
+      this.#copy(path)
+      this.#copied.set(path, version.text)
     }
   }
 
-  /** Only while nothing writes. */
-  copyDatabases(): void {
-    for (const path of this.#files().filter((each) => !isObject(each) && !each.endsWith('-shm')))
-      // Where the file system can, the copy shares the blocks.
-      copyFileSync(join(this.#state, path), this.#place(path), constants.COPYFILE_FICLONE)
+  /** The moment: only while nothing writes. May be repeated. */
+  take(): void {
+    this[Symbol.dispose]()
+    const paths = this.#databases()
+    for (const path of paths) {
+      if (path.endsWith('-shm')) continue
+      if (isGrowing(path)) this.#pin(path)
+      else if (this.#copied.get(path) !== this.#version(path)?.text) this.#copy(path)
+    }
+    const left = new Set(paths)
+    for (const path of this.#placed) if (!left.has(path)) rmSync(this.#place(path), { force: true })
+    for (const [path, rows] of this.#rowsBefore) {
+      const database = this.#pinned.get(path)
+      const names = database === undefined ? [] : newObjects(database, rows)
+      for (const folder of this.#objectFolders()) for (const name of names) this.#link(join(folder, name))
+    }
+  }
+
+  /** After the moment: copies what was only pinned in it. */
+  async complete(): Promise<void> {
+    for (const [path, database] of this.#pinned) await backup(database, this.#place(path), { rate: PAGES_AT_ONCE })
+    this[Symbol.dispose]()
   }
 
   /**
@@ -59,7 +94,7 @@ export class Snapshot {
   check(): { files: StoredFile[]; migrations: string[] } {
     const files: StoredFile[] = []
     const migrations: string[] = []
-    for (const path of this.#files(this.#directory).filter((each) => !isObject(each))) {
+    for (const path of this.#databases(this.#directory)) {
       if (path.endsWith('-wal')) continue
       files.push({ path, size: null })
       if (!path.endsWith('.sqlite')) continue
@@ -67,51 +102,129 @@ export class Snapshot {
       database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       const found = database.prepare('PRAGMA quick_check(1)').get()
       if (found?.['quick_check'] !== 'ok') throw new Error(`${path} is damaged: ${String(found?.['quick_check'])}`)
-      const tables = new Set(
-        database
-          .prepare('SELECT name FROM sqlite_schema')
-          .all()
-          .map(({ name }) => name),
-      )
-      if (tables.has('d1_migrations'))
+      if (hasTable(database, 'd1_migrations'))
         migrations.push(
           ...database
             .prepare('SELECT name FROM d1_migrations ORDER BY id')
             .all()
             .map((row) => String(row['name'])),
         )
-      if (tables.has('_mf_objects')) files.push(...this.#objectsOf(database))
+      if (namesObjects(database)) files.push(...this.#objectsOf(database))
     }
     return { files, migrations }
   }
 
+  [Symbol.dispose](): void {
+    for (const database of this.#pinned.values()) database.close()
+    this.#pinned.clear()
+  }
+
   /** The files that the database names. Throws if the snapshot lacks one of them. */
   #objectsOf(database: DatabaseSync): StoredFile[] {
-    const objects = new Map([...this.#linked].map((path) => [path.split('/').at(-1), path]))
     const named = database.prepare(
       'SELECT blob_id, size FROM _mf_objects WHERE blob_id IS NOT NULL UNION SELECT blob_id, size FROM _mf_multipart_parts',
     )
     return named.all().map((row) => {
-      const path = objects.get(String(row['blob_id']))
+      const path = this.#linked.get(String(row['blob_id']))
       if (path === undefined) throw new Error(`The file ${String(row['blob_id'])} of a stored object is missing.`)
       return { path, size: Number(row['size']) }
     })
   }
 
-  /** Paths below `v3`, relative to `root`. */
-  #files(root = this.#state): string[] {
-    return readdirSync(join(root, 'v3'), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !DISPENSABLE.has(entry.name))
-      .flatMap(({ name }) => readdirSync(join(root, 'v3', name), { withFileTypes: true, recursive: true }))
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  /** Files of databases below `v3`, relative to `root`. */
+  #databases(root = this.#state): string[] {
+    return folders(root, 'v3')
+      .filter((path) => !DISPENSABLE.has(basename(path)))
+      .flatMap((path) => folders(root, path))
+      .flatMap((path) =>
+        readdirSync(join(root, path), { withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map((entry) => join(path, entry.name)),
+      )
+  }
+
+  #objectFolders(): string[] {
+    return folders(this.#state, 'v3/r2')
+      .map((path) => join(path, 'blobs'))
+      .filter((path) => existsSync(join(this.#state, path)))
+  }
+
+  /** The runtime was stopped anywhere, also while it changes what readers need: then this fails, and another moment does not. */
+  #pin(path: string): void {
+    if (!path.endsWith('.sqlite')) return
+    const database = new DatabaseSync(join(this.#state, path))
+    this.#pinned.set(path, database)
+    database.exec('BEGIN; SELECT count(*) FROM sqlite_schema')
+  }
+
+  #link(path: string): void {
+    if (this.#linked.has(basename(path))) return
+    try {
+      linkSync(join(this.#state, path), this.#place(path))
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return // deleted meanwhile
+      if (code === 'EXDEV')
+        throw new Error(`${path} is on another file system than ${this.#state}. Stop the service for the backup.`, {
+          cause: error,
+        })
+      throw error
+    }
+    this.#linked.set(basename(path), path)
+  }
+
+  #copy(path: string): void {
+    try {
+      // Where the file system can, the copy shares the blocks.
+      copyFileSync(join(this.#state, path), this.#place(path), constants.COPYFILE_FICLONE)
+      this.#placed.add(path)
+    } catch (error) {
+      // Removed meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
+
+  #version(path: string): { text: string; mtimeMs: number } | null {
+    const found = statSync(join(this.#state, path), { throwIfNoEntry: false })
+    return found === undefined ? null : { text: `${found.ino} ${found.size} ${found.mtimeMs}`, mtimeMs: found.mtimeMs }
   }
 
   #place(path: string): string {
     const place = join(this.#directory, path)
-    mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
+    const folder = dirname(place)
+    if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.#folders.add(folder)
     return place
   }
 }
 
-const isObject = (path: string): boolean => /^v3\/r2\/[^/]+\/blobs\//.test(path)
+/** Of objects, and of the parts of those that came in parts. */
+type Rows = [objects: number, parts: number]
+
+function lastRows(database: DatabaseSync): Rows {
+  const last = (table: string): number =>
+    Number(database.prepare(`SELECT max(rowid) AS last FROM ${table}`).get()?.['last'] ?? 0)
+  return [last('_mf_objects'), last('_mf_multipart_parts')]
+}
+
+function newObjects(database: DatabaseSync, [objects, parts]: Rows): string[] {
+  return database
+    .prepare(
+      'SELECT blob_id FROM _mf_objects WHERE rowid > ? AND blob_id IS NOT NULL UNION SELECT blob_id FROM _mf_multipart_parts WHERE rowid > ?',
+    )
+    .all(objects - REUSED_ROWS, parts - REUSED_ROWS)
+    .map((row) => String(row['blob_id']))
+}
+
+const namesObjects = (database: DatabaseSync): boolean => hasTable(database, '_mf_objects')
+
+function hasTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+}
+
+function folders(root: string, path: string): string[] {
+  if (!existsSync(join(root, path))) return []
+  return readdirSync(join(root, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(path, entry.name))
+}

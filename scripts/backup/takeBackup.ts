@@ -1,15 +1,16 @@
 // In charge of: a backup of a service's data, of one moment, whether the service runs or not.
 // Not in charge of: settings and secrets that the service was given in its environment (docs/self-hosting.md).
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { chmod, link, mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { killOrphans, processMarker } from '../local/processes/orphans.ts'
 import { isAlive } from '../local/processes/processGroup.ts'
 import { openStateDirectory, type StateDirectory } from '../local/stateDirectory.ts'
-import { acquireStateLock, isLockTaken } from '../local/stateLock.ts'
+import { acquireStateLock, isBusy, isLockTaken } from '../local/stateLock.ts'
 import { copyHashed } from './copyFile.ts'
-import { writeManifest, type BackupFile } from './manifest.ts'
-import { findRuntime, whilePaused } from './runtimePause.ts'
+import { readManifest, writeManifest, type BackupFile } from './manifest.ts'
+import { findRuntime, whilePaused } from '../local/processes/runtimePause.ts'
 import { Snapshot } from './snapshot.ts'
 
 export interface BackupReport {
@@ -21,13 +22,25 @@ export interface BackupReport {
 
 /** The keys of what is encrypted in the databases. */
 const SECRETS = 'secrets.json'
+const PAUSE_LIMITS = { turnMs: 10_000, stopMs: 2_000 }
+const MAX_PAUSES = 10
+const BETWEEN_PAUSES_MS = 50
 
-/** @throws Error with a message for people. What was written until then is removed */
+/**
+ * @param since an earlier backup: the stored objects that it has too are linked, or copied from another disk
+ * @throws Error with a message for people. What was written until then is removed
+ */
 export async function takeBackup(
   stateDir: string,
   target: string,
+  since: string | null,
   report: (line: string) => void,
 ): Promise<BackupReport> {
+  const earlier = new Map(
+    since === null
+      ? []
+      : (await readManifest(since)).files.map((file) => [file.path, { ...file, from: join(since, file.path) }]),
+  )
   if (!existsSync(join(stateDir, SECRETS)))
     throw new Error(`${stateDir} has no data of a service. Set STATE_DIR to the directory of your service.`)
   const state = await openStateDirectory(stateDir)
@@ -39,6 +52,11 @@ export async function takeBackup(
         { path: SECRETS, ...(await copyHashed(join(state.path, SECRETS), join(target, SECRETS))) },
       ]
       for (const { path, size } of files) {
+        const same = earlier.get(path)
+        if (size !== null && same?.size === size && (await linked(same.from, join(target, path)))) {
+          copied.push({ path, size, sha256: same.sha256 })
+          continue
+        }
         const copy = await copyHashed(join(staging, path), join(target, path))
         if (size !== null && size !== copy.size)
           throw new Error(`The stored object ${path} has ${copy.size} bytes instead of ${size}.`)
@@ -53,12 +71,17 @@ export async function takeBackup(
   }
 }
 
+/** @returns false if the earlier backup is on another disk, or has lost the file */
+async function linked(from: string, to: string): Promise<boolean> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  return link(from, to).then(
+    () => true,
+    () => false,
+  )
+}
+
 async function takeSnapshot(state: StateDirectory, staging: string, report: (line: string) => void) {
-  const snapshot = new Snapshot(state.path, staging)
-  const copy = (): void => {
-    snapshot.copyDatabases()
-    snapshot.linkObjects()
-  }
+  using snapshot = new Snapshot(state.path, staging)
   let pausedMs: number | null = null
   const lock = await acquireStateLock(state.path, state.runDir).catch((error: unknown) => {
     if (isLockTaken(error)) return null
@@ -67,16 +90,30 @@ async function takeSnapshot(state: StateDirectory, staging: string, report: (lin
   try {
     if (lock === null) {
       const runtime = findRuntime(state.runDir)
-      snapshot.linkObjects()
-      pausedMs = whilePaused(runtime, copy)
+      snapshot.prepare()
+      pausedMs = await inOnePause(state.runDir, runtime, () => snapshot.take())
     } else {
       await killOrphans([processMarker(state.runDir), `unix:${state.socket}`], report)
-      copy()
+      snapshot.prepare()
+      snapshot.take()
     }
+    await snapshot.complete()
   } finally {
     lock?.release()
   }
   return { ...snapshot.check(), pausedMs }
+}
+
+/** Repeats a pause in which the runtime was stopped while it held a lock. */
+async function inOnePause(runDir: string, runtime: number, take: () => void): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return whilePaused(runDir, runtime, PAUSE_LIMITS, take)
+    } catch (error) {
+      if (!isBusy(error) || tries === MAX_PAUSES) throw error
+      await pause(tries * BETWEEN_PAUSES_MS)
+    }
+  }
 }
 
 async function createTarget(target: string, statePath: string): Promise<void> {

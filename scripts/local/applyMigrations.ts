@@ -7,6 +7,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { parse } from 'smol-toml'
 import { ROOT } from './localSettings.ts'
 
+/** PRAGMA auto_vacuum (https://sqlite.org/pragma.html#pragma_auto_vacuum) */
+const FULL = 1
 /** As wrangler creates it: `wrangler d1 migrations` and this function see what the other has applied. */
 const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "d1_migrations"(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29,6 +31,9 @@ export function applyMigrations(
   const path = databaseFile(stateDir)
   mkdirSync(join(path, '..'), { recursive: true })
   using database = new DatabaseSync(path)
+  // Space of deleted jobs is given back to the disk. A file that has tables takes this mode by VACUUM.
+  if (database.prepare('PRAGMA auto_vacuum').get()?.['auto_vacuum'] !== FULL)
+    database.exec('PRAGMA auto_vacuum = FULL; VACUUM')
   // As workerd opens it.
   database.exec('PRAGMA journal_mode = WAL')
   database.exec(MIGRATIONS_TABLE)

@@ -4,6 +4,7 @@
 // demo.ts).
 import { mkdir } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { probeTranscoder } from './processes/transcoderProbe.ts'
 import { SupervisedProcess } from './processes/supervisedProcess.ts'
@@ -12,6 +13,7 @@ import { killOrphans, processMarker } from './processes/orphans.ts'
 import { acquireStateLock, type StateLock } from './stateLock.ts'
 import { keepNewestLogs, openProcessLog, type LogFile } from './processes/processLog.ts'
 import { applyMigrations } from './applyMigrations.ts'
+import { removeEmptyObjects, type KnownObjects } from './emptyObjects.ts'
 import { probeWorker, triggerCron, waitUntilHealthy } from './processes/workerProbe.ts'
 import { createRunSecrets, loadStoredSecrets, type RunSecrets, type StoredSecrets } from './localSecrets.ts'
 import { currentCommit } from './currentCommit.ts'
@@ -42,6 +44,7 @@ const COMPILED = join(ROOT, 'node_modules', '.cache', 'splicepoint')
  */
 const TRANSCODER_GRACE_MS = 8_000
 const WORKER_GRACE_MS = 6_000
+const REMOVE_EVERY_MS = 60_000
 
 interface TranscoderReady {
   transcoder: 'ready'
@@ -112,6 +115,7 @@ export class LocalService {
       },
       this.#stopped.signal,
     )
+    void this.#removeEmptyObjects(state)
     for (const [index, child] of this.#transcoders.entries())
       void probeTranscoder(
         () => ({ name: child.name, pid: child.pid, url: transcoderUrls[index] ?? '', kill: () => child.kill() }),
@@ -281,6 +285,22 @@ export class LocalService {
       },
     })
     await this.#worker.start()
+  }
+
+  /** Until the service stops. Not without /proc, which names the runtime and its open files. */
+  async #removeEmptyObjects(state: StateDirectory): Promise<void> {
+    const known: KnownObjects = new Map()
+    let told = ''
+    for (;;) {
+      const isOver = await pause(REMOVE_EVERY_MS, false, { signal: this.#stopped.signal }).catch(() => true)
+      if (isOver) return
+      if (this.#workerd == null) continue
+      await removeEmptyObjects(state, this.#workerd, known).catch((error: unknown) => {
+        const problem = error instanceof Error ? error.message : String(error)
+        if (problem !== told) this.#report(`Files of ended jobs were not removed: ${problem}`)
+        told = problem
+      })
+    }
   }
 
   /** No output, no telemetry, no prompts. wrangler's debug log is stored with the service's logs. */

@@ -36,7 +36,8 @@ export function isLockTaken(error: unknown): boolean {
   return error instanceof Error && isBusy(error.cause)
 }
 
-const isBusy = (error: unknown): boolean => (error as { errcode?: number } | undefined)?.errcode === SQLITE_BUSY
+/** Whether SQLite reports a lock of another process. */
+export const isBusy = (error: unknown): boolean => (error as { errcode?: number } | undefined)?.errcode === SQLITE_BUSY
 
 function holder(runDir: string): string {
   try {

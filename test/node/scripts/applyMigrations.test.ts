@@ -1,5 +1,5 @@
 // Migrations of the local database without wrangler. That the runtime opens the result, every test of a service shows.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -41,4 +41,22 @@ test('each migration is applied once and whole; one that fails is named with the
     { name: '0001_a.sql' },
     { name: '0002_b.sql' },
   ])
+})
+
+test('a database gives back the space of what is deleted, also one that wrangler made', () => {
+  const [state, directory] = [temp.file('older'), temp.file('none')]
+  mkdirSync(directory)
+  mkdirSync(join(databaseFile(state), '..'), { recursive: true })
+  {
+    using made = new DatabaseSync(databaseFile(state))
+    made.exec(
+      "PRAGMA journal_mode = WAL; CREATE TABLE jobs (config TEXT); INSERT INTO jobs VALUES (printf('%1000000d', 1))",
+    )
+  }
+  applyMigrations(state, undefined, directory)
+  {
+    using used = new DatabaseSync(databaseFile(state))
+    used.exec('DELETE FROM jobs')
+  }
+  expect(statSync(databaseFile(state)).size).toBeLessThan(50_000)
 })

@@ -228,6 +228,7 @@ test('one server and its transcoders lose nothing and do nothing twice', async (
   const everything = [vendor, ...killed, ...cut, ...kept]
   const before = await facts(api, everything)
   expect(await perform('backup', first)).toMatch(/the service paused for \d+ ms[\s\S]*complete and undamaged/)
+  expect(await perform('backup-since', first)).toMatch(/the service paused for \d+ ms/)
   await cp(temp.file('service/etc'), temp.file('spare/etc'), { recursive: true })
   await first.host.run(`sed -i 's|/service/data|/spare/data|' ${temp.file('spare/etc/service.env')}`)
   await first.host.losePower()

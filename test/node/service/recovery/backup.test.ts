@@ -1,14 +1,17 @@
-// `npm run backup` and `npm run restore`, beside a service that runs.
+// The files of a service that runs: those of ended jobs, `npm run backup` and `npm run restore`.
 // Not in charge of: a restored service that continues jobs (../hosts/selfHosting.long.test.ts).
 import { randomBytes } from 'node:crypto'
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, expect, test } from 'vitest'
 import { databaseFile } from '../../../../scripts/local/applyMigrations.ts'
+import { removeEmptyObjects } from '../../../../scripts/local/emptyObjects.ts'
+import { openStateDirectory } from '../../../../scripts/local/stateDirectory.ts'
 import { fileResources } from '../../../support/fileResources.ts'
+import { makeClip } from '../../../support/media/media.ts'
 import { runProgram } from '../../../support/runProgram.ts'
-import { ROOT, Service } from '../../../support/service.ts'
+import { jobRequest, ROOT, Service, waitFor } from '../../../support/service.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const temp = useTempDirectory()
@@ -60,6 +63,49 @@ test('a restored backup has the ledger, the objects and the secrets of the runni
   // Nothing of it is left with the service, which still answers.
   expect(await readdir(join(service.stateDir, 'run'))).not.toContain('backup')
   expect(await service.isServing()).toBe(true)
+})
+
+test('--since shares what an earlier backup has', async () => {
+  const file = temp.file('small.mp4')
+  await writeFile(file, randomBytes(5000))
+  await service.upload(file)
+  const later = temp.file('later')
+  expect(await run('backup', ['--since', backup, later], service.stateDir)).toMatchObject({ code: 0 })
+  const shared = async (directory: string): Promise<number[]> => {
+    const blobs = join(directory, 'v3/r2/splicepoint/blobs')
+    return Promise.all((await readdir(blobs)).map(async (name) => (await stat(join(blobs, name))).ino))
+  }
+  const [before, after] = [await shared(backup), await shared(later)]
+  expect(after).toEqual(expect.arrayContaining(before))
+  expect(after.length).toBeGreaterThan(before.length)
+  expect(await run('restore', ['--check', later], temp.file('nowhere'))).toMatchObject({ code: 0 })
+})
+
+test('of ended jobs no file is left, while others go on', async () => {
+  const state = await openStateDirectory(service.stateDir)
+  const remove = (): Promise<unknown> => removeEmptyObjects(state, service.ready.pids.workerd ?? 0, new Map(), 0)
+  const objects = async (): Promise<string[]> =>
+    (await readdir(join(service.stateDir, 'v3/do'), { recursive: true })).filter((name) =>
+      /[0-9a-f]{64}\.sqlite/.test(name),
+    )
+  const clip = await makeClip(temp.file('clip.mp4'), { seconds: 2 })
+  const request = jobRequest(await service.upload(clip), 'file-upload')
+  const ids = await Promise.all([1, 2, 3, 4].map(() => service.create(request)))
+  await service.call(`/api/v0/job/${ids[3]}/cancel`, { method: 'POST' })
+  expect(await objects()).not.toEqual([])
+  for (const id of ids.slice(0, 3)) {
+    const status = await waitFor(`job ${id} to end`, async () => {
+      await remove()
+      const now = await service.status(id)
+      return now?.job_completed === true ? now : null
+    })
+    expect(status).toMatchObject({ state: 'ready', error: null })
+  }
+  await waitFor('their files to be gone', async () => {
+    await remove()
+    return (await objects()).length === 0
+  })
+  expect(await service.run(request)).toMatchObject({ state: 'ready' })
 })
 
 test('refuses to write over what is there', async () => {

@@ -1,10 +1,16 @@
-// In charge of: stopping the runtime of a service for a moment, so that all of its databases belong to the same moment.
-// Not in charge of: what happens meanwhile (snapshot.ts).
+// In charge of: stopping the runtime of a service for a moment, in which none of its files changes.
+// Not in charge of: what happens meanwhile (../emptyObjects.ts, ../../backup/snapshot.ts).
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { childrenOf, isAlive } from '../local/processes/processGroup.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { childrenOf, isAlive } from './processGroup.ts'
 
-const STOPPED_MS = 2_000
+interface PauseLimits {
+  /** How long to wait for another pause to end. */
+  turnMs: number
+  /** How long to wait until the runtime stands still. */
+  stopMs: number
+}
 
 /**
  * The workerd process of the running service.
@@ -23,20 +29,31 @@ export function findRuntime(runDir: string): number {
 }
 
 /**
- * Nothing of the service changes its data while `work` runs. `work` does not wait for anything, so no signal ends this
+ * Nothing of the service changes its data while `work` runs. One pause at a time, because the end of one would end the other.
+ * `work` does not wait for anything, so no signal ends this
  * process before the runtime continues. If this process is killed, the service restarts its runtime after half a minute.
  *
  * @returns the milliseconds during which it was stopped
+ * @throws Error if it cannot be stopped within the limits, or was restarted meanwhile. Then `work` may have run
  */
-export function whilePaused(runtime: number, work: () => void): number {
+export function whilePaused(
+  runDir: string,
+  runtime: number,
+  { turnMs, stopMs }: PauseLimits,
+  work: () => void,
+): number {
+  // A lock of the kernel, which ends with the process that has it.
+  using turn = new DatabaseSync(join(runDir, 'pause.sqlite'), { timeout: turnMs })
+  turn.exec('BEGIN EXCLUSIVE')
   const began = performance.now()
   process.kill(runtime, 'SIGSTOP')
   try {
     while (!isStopped(runtime))
-      if (performance.now() - began > STOPPED_MS) throw new Error(`Process ${runtime} does not stop for the backup.`)
+      if (performance.now() - began > stopMs)
+        throw new Error(`The runtime (process ${runtime}) does not stop. Repeat it later.`)
     work()
     // If the runtime was killed meanwhile, the service has started another runtime, which was not stopped.
-    if (!isAlive(runtime)) throw new Error('The service restarted during the backup. Repeat it.')
+    if (!isAlive(runtime)) throw new Error('The service restarted meanwhile. Repeat it.')
   } finally {
     if (isAlive(runtime)) process.kill(runtime, 'SIGCONT')
   }
