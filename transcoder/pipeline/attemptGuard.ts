@@ -25,13 +25,18 @@ export interface GuardStart extends GuardLimits {
 const BEAT_MS = 250
 /** V8 ends the process without a word when its heap is full; most of the memory of an attempt is not even in the heap. */
 const HEAP_SHARE = 0.75
+/** On a small machine, whose heap is small too: what a job of many uploads at once may need. */
+const LEAST_MEMORY = 2 ** 30
 const PHASES = progressPostSchema.shape.phase.options
 
 /** Returns a function that ends it. */
 export function guardAttempt(
   { task_api_url: base, task_id: taskId, token }: Pick<RunRequest, 'task_api_url' | 'task_id' | 'token'>,
   phase: () => ProgressPost['phase'],
-  limits: GuardLimits = { turnSeconds: 10, memoryBytes: HEAP_SHARE * getHeapStatistics().heap_size_limit },
+  limits: GuardLimits = {
+    turnSeconds: 10,
+    memoryBytes: Math.max(LEAST_MEMORY, HEAP_SHARE * getHeapStatistics().heap_size_limit),
+  },
 ): () => Promise<void> {
   const beats = new Int32Array(new SharedArrayBuffer(8))
   const address = `${base.replace(/(?<!\/)\/+$/, '')}/task/${encodeURIComponent(taskId)}`
