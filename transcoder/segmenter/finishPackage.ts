@@ -91,7 +91,7 @@ export async function finalizePackage(
     ...reportedSidecars(packaging, files),
     ...placed.map(reportedManifest),
   ]
-  const warnings = [...plan.warnings, ...limits, ...truncationWarnings(packaging, segments)]
+  const warnings = [...plan.warnings, ...limits, ...subtitleWarnings(packaging, segments, sets, input.task)]
   const written = [...placed, buildJobReport(packaging, warnings, input, sets, known)]
   return { objects, written, warnings }
 }
@@ -161,17 +161,31 @@ function addSidecars(
   }
 }
 
-function truncationWarnings({ subtitles = [] }: PackagingPlan, segments: StoredSegments): Warning[] {
-  return subtitles.flatMap(({ stream }, at) =>
-    segments.subtitles[at]?.truncated === true
-      ? [
-          {
-            code: 'subtitles_truncated',
-            message: `The subtitles of stream ${stream} of the source have more than 16 MB of text; the rest is left out.`,
-          },
-        ]
-      : [],
-  )
+function subtitleWarnings(
+  { subtitles = [] }: PackagingPlan,
+  segments: StoredSegments,
+  { hls, dash }: PresentationSets,
+  { accepts }: TaskDescription,
+): Warning[] {
+  const listed = new Set([hls, dash].flatMap((set) => set?.text.map(({ id }) => id) ?? []))
+  return subtitles.flatMap(({ id, stream, teletext }, at): Warning[] => {
+    if (segments.subtitles[at]?.truncated === true)
+      return [
+        {
+          code: 'subtitles_truncated',
+          message: `The subtitles of stream ${stream} of the source have more than 16 MB of text; the rest is left out.`,
+        },
+      ]
+    if (listed.has(id) || accepts?.subtitles !== true) return []
+    const [code, kind] =
+      teletext === true ? (['teletext_left_out', 'teletext'] as const) : (['text_subtitles_left_out', 'text'] as const)
+    return [
+      {
+        code,
+        message: `Stream ${stream} of the source (${kind}) has no subtitle during the video: it gives no track.`,
+      },
+    ]
+  })
 }
 
 function reportedSidecars(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {

@@ -155,13 +155,14 @@ test('invalid UTF-8 drops its own cues and does not fail the job', async () => {
   expect(cuesOf(objects, 'sub_0').at(-1)).toEqual({ start: 3, end: 4, text: 'Still here' })
 })
 
-test('a stream that says nothing makes no track; Smooth Streaming and single files have none, with a warning', async () => {
+test('a stream that says nothing makes no track, and Smooth Streaming and single files have none, each with a warning', async () => {
   await writeFile(path('late.srt'), '1\n00:00:30,000 --> 00:00:31,000\nToo late\n')
   const flags = '-map 0 -map 1 -c copy -c:s srt'.split(' ')
   await ffmpeg(['-i', path('clip.mp4'), '-i', path('late.srt'), ...flags, path('late.mkv')])
   const objects = await run(path('late.mkv'), CMAF)
   expect([...objects.keys()].filter((name) => name.includes('captions'))).toEqual([])
   expect(objects.get('out/master.m3u8')!.toString()).not.toContain('SUBTITLES')
+  expect(taskApi.finished?.warnings.map(({ code }) => code)).toContain('text_subtitles_left_out')
   taskApi.plans.length = 0
   taskApi.storedPlan = null
   await run(path('late.mkv'), { output_container: 'silverlight' })
