@@ -24,6 +24,8 @@ export const EXACT_DURATION_FORMATS: ReadonlySet<string> = new Set([
   'mpeg',
   'avi',
   'asf',
+  'flv',
+  'live_flv',
   'wav',
   'w64',
   'gxf',

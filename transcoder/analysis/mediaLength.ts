@@ -4,13 +4,13 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { FfprobeError, runFfprobe, type FfmpegPrograms } from '../ffmpeg/run.ts'
-import { readPcr, TICKS_PER_SECOND, ticksBetween } from '../formats/mpegts/clock.ts'
-import { PacketReader, pidOf } from '../formats/mpegts/packet.ts'
+import { CLOCK_READERS } from '../formats/clockTimes.ts'
+import { TICKS_PER_SECOND, ticksBetween } from '../formats/mpegts/clock.ts'
 import type { AudioStream, ClockJump, MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
 import type { ReadBytes } from './transportSeek.ts'
 
 /** Containers without a length of their own: it is the last time stamp minus the first one. */
-const TIMED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg', 'flv', 'asf'])
+const TIMED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg', 'flv', 'live_flv', 'asf'])
 /** ffmpeg takes a larger step between two packets of a stream as a jump (-dts_delta_threshold), and one that goes back. */
 const JUMP_SECONDS = 10
 const STEP_BACK_SECONDS = -0.1
@@ -48,44 +48,35 @@ export async function withMeasuredLengths(
   return measured?.clockJumps?.length ? measured : media
 }
 
-/** By the clock of a transport stream at a few places. */
+/** By its clock at a few places. */
 async function clockSeemsToJump(
   { formats, durationSeconds, programs }: MediaInfo,
   { read, size }: { read: ReadBytes; size: number | null },
 ): Promise<boolean> {
-  if (!formats.includes('mpegts') || size === null) return false
+  const clockTimes = formats.map((format) => CLOCK_READERS[format]).find((reader) => reader !== undefined)
+  if (clockTimes === undefined || size === null) return false
   const head = clockTimes(await read(0, HEAD_BYTES))
-  const pid = head[0]?.pid
-  const own = head.filter((time) => time.pid === pid)
+  const clock = head[0]?.clock
+  const own = head.filter((time) => time.clock === clock)
   const headSteps = own.slice(1).map(({ ticks }, index) => ticksBetween(own[index]!.ticks, ticks) / TICKS_PER_SECOND)
   if (headSteps.some((step) => step < 0 || step > JUMP_SECONDS)) return true
   const seconds = headSteps.reduce((sum, step) => sum + step, 0)
-  if (pid === undefined || seconds < MIN_HEAD_SECONDS) return false
+  if (clock === undefined || seconds < MIN_HEAD_SECONDS) return false
   const estimate = (seconds * size) / Math.min(size, own.at(-1)!.offset - own[0]!.offset)
   if (durationSeconds! < estimate * FAR && durationSeconds! > estimate / FAR) return false
   let last = own[0]!.ticks
   const steps: number[] = []
   for (let look = 1; look <= LOOKS; look += 1) {
     const found = clockTimes(await read(Math.floor(((size - LOOK_BYTES) * look) / LOOKS), LOOK_BYTES))
-    const at = found.find((time) => time.pid === pid)
+    const at = found.find((time) => time.clock === clock)
     // A clock on another PID began where this one ended.
-    if (at === undefined && found.length > 0 && programs.length < 2) return true
+    if (at === undefined && found.length > 0 && formats.includes('mpegts') && programs.length < 2) return true
     if (at === undefined) continue
     steps.push(ticksBetween(last, at.ticks) / TICKS_PER_SECOND)
     last = at.ticks
   }
   const median = steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0
   return steps.some((step) => step < 0 || step > UNEVEN * median + JUMP_SECONDS)
-}
-
-function clockTimes(bytes: Uint8Array): { pid: number; ticks: number; offset: number }[] {
-  const reader = new PacketReader()
-  const times = []
-  for (const packet of reader.push(bytes)) {
-    const ticks = readPcr(packet)
-    if (ticks !== null) times.push({ pid: pidOf(packet), ticks, offset: reader.position })
-  }
-  return times
 }
 
 /** Reads all packets. null = nothing could be read. Throws only if the signal aborts. */

@@ -7,7 +7,7 @@
  * demuxers of their own.
  */
 const DEMUXERS =
-  'mov,mpegts,matroska,webm,mxf,avi,flv,asf,mpeg,mpegvideo,ogg,wav,aac,ac3,eac3,mp3,h264,hevc,m4v,gxf,dv,aiff,flac,w64,caf,amr,gif,apng'
+  'mov,mpegts,matroska,webm,mxf,avi,flv,live_flv,asf,mpeg,mpegvideo,ogg,wav,aac,ac3,eac3,mp3,h264,hevc,m4v,gxf,dv,aiff,flac,w64,caf,amr,gif,apng'
 
 /**
  * Decoders by name: those that real sources need, and no more. Hundreds of game, screen and archive codecs (magicyuv
@@ -120,9 +120,14 @@ export function concatInputFlags(): string[] {
   ]
 }
 
+/** Last part of an address on the loopback server: an FLV file whose clock jumps. */
+export const LIVE_NAME = 'live'
+
 /** The flags that fit an address; throws for anything but http and file. */
 export function inputFlags(url: string): string[] {
-  if (url.startsWith('http://')) return httpInputFlags()
+  if (url.startsWith('http://'))
+    // ffmpeg follows jumps only in containers that it expects them in. This demuxer differs from `flv` in nothing else.
+    return [...httpInputFlags(), ...(url.split('/').at(-1)?.startsWith(LIVE_NAME) === true ? ['-f', 'live_flv'] : [])]
   if (url.startsWith('file:')) return fileInputFlags()
   throw new TypeError('an input is an http: or file: URL')
 }

@@ -17,6 +17,7 @@ export async function withLengths(
   const read = (first: number, count: number) => loopback.readRange(first, count, signal)
   const options = { signal, cwd: workspace.cwd }
   const measured = await withMeasuredLengths(engine, loopback.url, media, { read, size }, options)
+  if (measured.clockJumps !== undefined && measured.formats.includes('flv')) loopback.readAsLive()
   return withFirstPicture(engine, loopback.url, measured, options)
 }
 

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
+import { LIVE_NAME } from '../ffmpeg/inputAllowlist.ts'
 import type { ExpectedBytes } from './expectedBytes.ts'
 import type { SkippedBytes } from './skippedBytes.ts'
 import type { ProgramMap } from '../formats/mpegts/programTables.ts'
@@ -35,8 +36,8 @@ export class LoopbackServer {
   #isCopied = false
   readonly #createReader: (input: FetchRange, options: SourceReaderOptions) => SourceReader
   readonly #options: SourceReaderOptions
-  readonly #path: string
   readonly #secret: string
+  #name = 'input'
   #port = 0
   #position = 0
   #bytesServed = 0
@@ -53,7 +54,6 @@ export class LoopbackServer {
     this.#options = options
     this.#reader = source(input, options)
     this.#secret = randomBytes(16).toString('hex')
-    this.#path = `/${this.#secret}/input`
     this.#server = createServer((request, response) => {
       void this.#serve(request, response).catch(() => response.destroy())
     })
@@ -75,6 +75,15 @@ export class LoopbackServer {
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}${this.#path}`
+  }
+
+  get #path(): string {
+    return `/${this.#secret}/${this.#name}`
+  }
+
+  /** From now on ffmpeg follows the jumps of an FLV file's clock: `url` says so (ffmpeg/inputAllowlist.ts). */
+  readAsLive(): void {
+    this.#name = LIVE_NAME
   }
 
   /** Must be removed from every text that leaves the process. */

@@ -15,7 +15,7 @@ const MAX_BELIEVED = 300
 /** Elementary streams: their packets have no times, and ffmpeg takes the rate from the codec's headers. */
 const ELEMENTARY = new Set(['h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'h263', 'h261', 'cavsvideo'])
 /** Containers in which a writer may state a rate that its frames do not have. */
-const STATED_RATE = new Set(['matroska', 'webm', 'flv', 'asf'])
+const STATED_RATE = new Set(['matroska', 'webm', 'flv', 'live_flv', 'asf'])
 const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
 
 /** Audio for which ffmpeg has no name, by PID. */

@@ -1,4 +1,4 @@
-// Transport streams whose clock jumps: whole attempts, whose outputs are decoded.
+// Recordings whose clock jumps: whole attempts, whose outputs are decoded.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -13,8 +13,30 @@ const fixtures = await useAttemptFixture()
 const taskApi = useTaskApi(() => Buffer.alloc(0))
 const PIECE_SECONDS = 2
 
+/** A script tag as nginx-rtmp writes it, without the rest of its object. ffmpeg knows such a recording as live_flv. */
+function serverTag(): Buffer {
+  const text = (word: string) => Buffer.concat([Buffer.from([word.length >> 8, word.length]), Buffer.from(word)])
+  const server = text('NGINX RTMP (github.com/arut/nginx-rtmp-module)')
+  const body = [
+    Buffer.of(2),
+    text('onMetaData'),
+    Buffer.of(3),
+    text('Server'),
+    Buffer.of(2),
+    server,
+    Buffer.of(0, 0, 9),
+  ]
+  const bytes = Buffer.concat([Buffer.from([18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), ...body, Buffer.alloc(4)])
+  bytes.writeUIntBE(bytes.length - 15, 1, 3)
+  bytes.writeUInt32BE(bytes.length - 4, bytes.length - 4)
+  return bytes
+}
+
+/** Up to the first tag. */
+const FLV_HEADER_BYTES = 13
+
 /** Pieces that begin at these times, as an encoder writes them that starts again. */
-async function recording(...starts: number[]): Promise<Buffer> {
+async function recording(container: 'ts' | 'mpg' | 'flv' | 'nginx', starts: readonly number[]): Promise<Buffer> {
   const clip = await makeClip(join(fixtures.directory, 'piece.mp4'), {
     seconds: PIECE_SECONDS,
     width: 192,
@@ -24,10 +46,17 @@ async function recording(...starts: number[]): Promise<Buffer> {
   })
   const pieces = []
   for (const [index, start] of starts.entries()) {
-    const piece = join(fixtures.directory, `piece-${index}.ts`)
-    const flags = ['-c', 'copy', '-mpegts_flags', '+initial_discontinuity', '-output_ts_offset', `${start}`]
-    await ffmpeg(['-i', clip, ...flags, piece])
-    pieces.push(await readFile(piece))
+    const piece = join(fixtures.directory, `piece-${index}.${container === 'nginx' ? 'flv' : container}`)
+    const flags = {
+      ts: ['-c', 'copy', '-mpegts_flags', '+initial_discontinuity'],
+      mpg: ['-c:v', 'mpeg2video', '-q:v', '2', '-bf', '0', '-c:a', 'mp2', '-f', 'vob'],
+      flv: ['-c', 'copy', '-flvflags', 'no_duration_filesize'],
+    }[container === 'nginx' ? 'flv' : container]
+    await ffmpeg(['-i', clip, ...flags, '-output_ts_offset', `${start}`, piece])
+    const bytes = await readFile(piece)
+    if (container === 'nginx' && index === 0) pieces.push(bytes.subarray(0, FLV_HEADER_BYTES), serverTag())
+    const isWhole = container === 'ts' || container === 'mpg' || (container === 'flv' && index === 0)
+    pieces.push(isWhole ? bytes : bytes.subarray(FLV_HEADER_BYTES))
   }
   return Buffer.concat(pieces)
 }
@@ -46,13 +75,17 @@ async function transcoded(source: Buffer): Promise<{ pictures: number; soundSeco
   }
 }
 
-test.each<[name: string, starts: number[]]>([
-  ['back', [1000, 5]],
-  ['forward', [5, 4000]],
-  ['three pieces', [1000, 5, 40_000]],
-  ['joined recordings, each from 0', [0, 0]],
-])('%s: all of it is in the output, with a warning', async (_name, starts) => {
-  const { pictures, soundSeconds, codes } = await transcoded(await recording(...starts))
+test.each<[container: Parameters<typeof recording>[0], name: string, starts: number[]]>([
+  ['ts', 'back', [1000, 5]],
+  ['ts', 'forward', [5, 4000]],
+  ['ts', 'three pieces', [1000, 5, 40_000]],
+  ['ts', 'joined recordings, each from 0', [0, 0]],
+  ['mpg', 'forward', [5, 4000]],
+  ['flv', 'joined recordings, each from 0', [0, 0]],
+  ['flv', 'back and forward', [1000, 5, 4000]],
+  ['nginx', 'forward', [5, 4000]],
+])('%s, %s: all of it is in the output, with a warning', async (container, _name, starts) => {
+  const { pictures, soundSeconds, codes } = await transcoded(await recording(container, starts))
   const seconds = PIECE_SECONDS * starts.length
   expect(codes).toContain('clock_jumps')
   expect(Math.abs(pictures / 25 - seconds)).toBeLessThan(0.2 * starts.length)
