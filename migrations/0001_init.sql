@@ -103,6 +103,7 @@ CREATE TABLE tasks (
   timeline TEXT NOT NULL DEFAULT '[]',   -- written with each transition: what contract/api/events.ts describes
   main TEXT,                             -- of a part: its main task
   part INTEGER,                          -- of a part: its position, from 0, which is also the order of starts
+  predicted_seconds REAL,                -- of a part: that one transcoder is predicted to take for it; null = not predicted
   parts INTEGER NOT NULL DEFAULT 0,      -- of a main task: how many parts its job has; 0 = it is not divided
   survey_parts INTEGER NOT NULL DEFAULT 0  -- of a main task: how many of its parts, the first ones, survey the source
 );

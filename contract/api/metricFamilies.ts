@@ -28,13 +28,23 @@ const histogram = (labels: readonly string[], buckets: readonly number[], help: 
 export const FAMILIES = {
   build_info: gauge(['version', 'commit'], 'Always 1; the labels name what runs.'),
   jobs_active: gauge(['state'], 'Jobs that have not ended, by state.'),
-  queue_age_seconds: gauge([], 'Age of the oldest waiting job.'),
+  tasks_waiting: gauge(
+    ['kind'],
+    'Tasks that a free slot could begin now: job, dry_run, survey and part of divided jobs, assembly of their parts.',
+  ),
+  queue_age_seconds: gauge(['kind'], 'How long the oldest of these tasks has been able to start.'),
+  work_waiting_seconds: gauge(
+    [],
+    'Predicted time of one transcoder for the parts and surveys among them; the source of a waiting job is not known yet.',
+  ),
   slots: gauge(
     [],
     'Maximum number of transcoders that run at the same time; of registered ones, those that can take a job.',
   ),
   slots_busy: gauge([], 'Transcoders that are running.'),
   starts_failing: gauge([], 'Waiting jobs whose start has failed three or more times in a row.'),
+  transcoders_idle: gauge([], 'Slots that can take a task and have none.'),
+  transcoders_draining: gauge([], 'Registered transcoders that take no more tasks because they are stopping.'),
   transcoders_silent: gauge(
     [],
     'Transcoders of TRANSCODER_URLS that do not answer, or registered ones that cannot be used.',

@@ -34,10 +34,12 @@ export function insertParts(
 ): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline, main, part, hurry_at)
+      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline, main, part, hurry_at, predicted_seconds)
        WITH RECURSIVE numbers (part) AS (SELECT 0 UNION ALL SELECT part + 1 FROM numbers WHERE part + 1 < ?3)
        SELECT jobs.job_id || '-' || (numbers.part + ${MAIN_TASK + 1}), jobs.id, whole.account, 'part', 'queued', whole.priority, 0, ?4,
-         json_array(json_object('type', 'job.created', 'at', CAST(?4 AS INTEGER))), whole.id, numbers.part, whole.hurry_at
+         json_array(json_object('type', 'job.created', 'at', CAST(?4 AS INTEGER))), whole.id, numbers.part, whole.hurry_at,
+         CASE WHEN whole.parts = whole.survey_parts THEN json_extract(whole.plan, '$.division.survey.seconds') / whole.parts
+           ELSE json_extract(whole.plan, '$.division.seconds') / (whole.parts - whole.survey_parts) END
          FROM tasks AS whole JOIN jobs ON jobs.id = whole.job JOIN numbers
          WHERE whole.id = ?1 AND whole.attempt = ?2 AND whole.state = 'divided' AND whole.parts = ?3
        ON CONFLICT (id) DO NOTHING`,

@@ -111,20 +111,21 @@ export async function listReadySlots(db: D1Database, protocol: number, since: nu
   return rows.map(({ slot }) => slot)
 }
 
-/** Those that can take attempts, and those that should and cannot. One that drains is neither. */
+/** Those that can take attempts, those that drain, and those that should take attempts and cannot. */
 export async function countTranscoders(
   db: D1Database,
   protocol: number,
   since: number,
-): Promise<{ ready: number; away: number }> {
+): Promise<{ ready: number; draining: number; away: number }> {
   const isReady = `state = 'ready' AND protocol = ?1 AND seen_at >= ?2`
-  const row = await first<{ ready: number; away: number }>(
+  const row = await first<{ ready: number; draining: number; away: number }>(
     db,
-    `SELECT COALESCE(SUM(${isReady}), 0) AS ready, COALESCE(SUM(state <> 'draining' AND NOT (${isReady})), 0) AS away
+    `SELECT COALESCE(SUM(${isReady}), 0) AS ready, COALESCE(SUM(state = 'draining' AND seen_at >= ?2), 0) AS draining,
+         COALESCE(SUM(state <> 'draining' AND NOT (${isReady})), 0) AS away
        FROM transcoders`,
     [protocol, since],
   )
-  return row ?? { ready: 0, away: 0 }
+  return row ?? { ready: 0, draining: 0, away: 0 }
 }
 
 export async function findTranscoderUrl(db: D1Database, slot: number): Promise<string | null> {

@@ -2,8 +2,8 @@
 // Not in charge of: the order of tasks (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
 import { transitionTask } from './transitionTask.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { listKnownSlots, listWaitingTasks, type KnownSlot, type WaitingTask } from '../db/tasks.ts'
-import { listSlots } from '../transcoders/capacity.ts'
+import { listWaitingTasks, type KnownSlot, type WaitingTask } from '../db/tasks.ts'
+import { listFreeSlots } from '../transcoders/capacity.ts'
 
 /** Queue message: which attempt to start. Delivered at least once; a repeated or late one has no effect (I11). */
 export interface StartMessage {
@@ -34,11 +34,8 @@ export async function assignSlotsSoon(env: Env): Promise<void> {
 /** Starts as many waiting tasks as there are free slots. Safe to call at any time and concurrently. */
 export async function assignSlots(env: Env): Promise<void> {
   const now = Date.now()
-  const [slots, known] = await Promise.all([listSlots(env, now), listKnownSlots(env.DB, now)])
-  const taken = new Set(known.map(({ k }) => k))
-  const free = slots.filter((k) => !taken.has(k))
-  // Slots whose last start failed come last, so that a retry gets another container if there is one.
-  const doubtful = known.filter(({ k, busy }) => busy === 0 && slots.includes(k))
+  // Doubtful slots come last, so that a retry gets another container if there is one.
+  const { free, doubtful } = await listFreeSlots(env, now)
   if (free.length + doubtful.length === 0) {
     fullUntil = now + FULL_BACKOFF_MS
     return

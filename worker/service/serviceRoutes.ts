@@ -31,7 +31,7 @@ export const serviceRoutes = new Hono<AppEnv>()
     }
     const { commit, egress, maxSlots, problems, transcoders } = settings(c.env)
     let startsFailing = 0
-    let capacity: Capacity = { slots: transcoders === 'registered' ? 0 : maxSlots, silent: 0 }
+    let capacity: Capacity = { slots: transcoders === 'registered' ? 0 : maxSlots, draining: 0, silent: 0 }
     try {
       startsFailing = await countFailingStarts(c.env.DB)
       capacity = await readCapacity(c.env)

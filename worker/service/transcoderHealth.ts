@@ -10,15 +10,18 @@ const ANSWER_MS = 2_000
 
 export interface Capacity {
   slots: number
+  /** Registered transcoders that take no more tasks because they are stopping. */
+  draining: number
   /** Transcoders that do not answer. */
   silent: number
 }
 
 export async function readCapacity(env: Env): Promise<Capacity> {
   const { maxSlots, transcoders } = settings(env)
-  if (transcoders !== 'registered') return { slots: maxSlots, silent: await countUnresponsiveTranscoders(env) }
-  const { ready, away } = await countRegistered(env, Date.now())
-  return { slots: ready, silent: away }
+  if (transcoders !== 'registered')
+    return { slots: maxSlots, draining: 0, silent: await countUnresponsiveTranscoders(env) }
+  const { ready, draining, away } = await countRegistered(env, Date.now())
+  return { slots: ready, draining, silent: away }
 }
 
 /** Number of transcoders that do not answer. Any answer counts, whatever its status. */

@@ -261,9 +261,8 @@ test('clients and operators see one job, however many parts it has', async () =>
   const now = Date.now()
   const job = await divide(3, 'a', now - 50_000)
   expect(await listOverdueJobs(env.DB, now + 2e9, 10)).toEqual([{ task: job.main }])
-  expect(await readGauges(env.DB)).toMatchObject({ active: [{ state: 'running', n: 1 }], oldest: null })
+  expect((await readGauges(env.DB, now)).active).toEqual([{ state: 'running', n: 1 }])
   const clip = await add('a', now)
-  expect((await readGauges(env.DB)).oldest).toBe(now)
   expect((await findTimeline(env.DB, job.jobId))?.timeline.at(-1)).toMatchObject({ type: 'job.divided', parts: 3 })
   const attempt = await start(part(job, 0))
   expect(await savePlan(env.DB, part(job, 0), attempt, '{}', false, now)).toBeNull()
@@ -291,6 +290,33 @@ test('the current attempt of a part reads the source, whichever number it has, u
   const second = await start(part(job, 1))
   await apply(job.main, { type: 'cancel' })
   await expect(of(part(job, 1), second)).rejects.toMatchObject({ code: 'stale_attempt' })
+})
+
+test('metrics have the tasks that could start, by kind, how long they could, and the work that was predicted', async () => {
+  const now = Date.now()
+  const waits = async () => (await readGauges(env.DB, Date.now() + 1000)).waiting
+  const job = await add('a', now - 60_000)
+  expect(await waits()).toEqual([{ kind: 'job', n: 1, since: now - 60_000, seconds: null }])
+  const first = await start(job.main)
+  const plan = { division: { seconds: 90, survey: { parts: 2, seconds: 40 } } }
+  await savePlan(env.DB, job.main, first, JSON.stringify(plan), false, now)
+  await apply(job.main, { type: 'divide', attempt: first, parts: 2, survey: true })
+  const dividedAt = async () => (await findTask(env.DB, job.main))!.updated_at
+  expect(await waits()).toEqual([{ kind: 'survey', n: 2, since: await dividedAt(), seconds: 40 }])
+  await deliver(job, 0)
+  await deliver(job, 1)
+  expect(await waits()).toEqual([{ kind: 'assembly', n: 1, since: await dividedAt(), seconds: null }])
+  await apply(job.main, { type: 'divide', attempt: await start(job.main), parts: 5 })
+  // The rest cannot start yet.
+  expect(await waits()).toEqual([{ kind: 'part', n: 2, since: await dividedAt(), seconds: 60 }])
+  const text = await (await apiRequest('/metrics', { key: ADMIN_KEY })).text()
+  for (const line of ['tasks_waiting{kind="part"} 2', 'tasks_waiting{kind="job"} 0', 'work_waiting_seconds 60'])
+    expect(text).toContain(`splicepoint_${line}\n`)
+  // What an account may not run cannot start: a further transcoder would have nothing to do.
+  await env.DB.prepare(`INSERT INTO accounts (account, max_running) VALUES ('a', 1)`).run()
+  expect(await waits()).toMatchObject([{ kind: 'part', n: 1, seconds: 30 }])
+  await start(part(job, 2))
+  expect(await waits()).toEqual([])
 })
 
 test('what every attempt used is counted; the job once', async () => {

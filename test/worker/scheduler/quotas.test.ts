@@ -307,7 +307,7 @@ test('metrics are for admins, in the text format of Prometheus', async () => {
   expect(response.headers.get('content-type')).toContain('version=0.0.4')
   const text = await response.text()
   expect(text).toContain('splicepoint_jobs_active{state="queued"} 2\n')
-  expect(text).toMatch(/^splicepoint_queue_age_seconds [1-9]/m)
+  expect(text).toMatch(/^splicepoint_queue_age_seconds\{kind="job"\} [1-9]/m)
   for (const line of text.trim().split('\n')) {
     expect(line).toMatch(/^(# (HELP|TYPE) splicepoint_\w+ .+|splicepoint_\w+(\{(\w+="[^"\\]*",?)+\})? [\d.e+-]+)$/)
   }

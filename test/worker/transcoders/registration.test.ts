@@ -375,7 +375,14 @@ test('metrics and diagnosis know them', async () => {
     settings: { max_slots: 1, transcoders: 'registered' },
     slots: [{ slot: 0, busy: false, running: true, transcoder: { state: 'ready', version: '1.2.3', ffmpeg: '7.1' } }],
   })
-  expect(await text()).toMatch(/^splicepoint_slots 1$/m)
+  const free = async () => (await text()).match(/^splicepoint_(slots|transcoders_(idle|draining)) \d+$/gm)
+  expect(await free()).toEqual(
+    ['slots 1', 'transcoders_idle 1', 'transcoders_draining 0'].map((line) => `splicepoint_${line}`),
+  )
+  await register('one', { state: 'draining' })
+  expect(await free()).toEqual(
+    ['slots 0', 'transcoders_idle 0', 'transcoders_draining 1'].map((line) => `splicepoint_${line}`),
+  )
   await register('one', { ffmpeg: `n7.0 ${WITHOUT_FIXES}` })
   expect((await transcoders())[1]).toMatchObject({
     verdict: 'warning',

@@ -13,6 +13,7 @@ import type { DivisionAbilities } from '../../plan/division/planDivision.ts'
 import { samplingSeconds } from '../../plan/division/samplingCost.ts'
 import { surveyParts } from '../../plan/division/surveyPlan.ts'
 import { withDivision } from '../../plan/division/withDivision.ts'
+import { predictTime } from '../../plan/estimate/costModel.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { Plan } from '../../plan/model/plan.ts'
 import { applyCut } from '../../plan/streams/cut.ts'
@@ -39,7 +40,8 @@ export async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Prom
   const planned = unlikely === null ? made : { ...made, warnings: [...made.warnings, unlikely] }
   // A dry run samples nothing: it takes minutes, and nothing in the estimate follows from it.
   if (planned.division == null || task.kind === 'plan') return { plan: planned, deadline }
-  const division = { ...planned.division, source: await loopback.version() }
+  const seconds = predictTime(planned, used, attempt.settings.machine.vcpus)?.wall.likely
+  const division = { ...planned.division, seconds, source: await loopback.version() }
   return { plan: await withSurveyOrRates(open, { ...planned, division }, used), deadline }
 }
 
@@ -78,10 +80,11 @@ async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo): P
   const sampling = { url: loopback.url, ...sampleOptions(open) }
   const encoded = encodedSegments(plan)
   const division = plan.division!
-  const parts = surveyParts(samplingSeconds(encoded, used, settings.machine.vcpus))
+  const seconds = samplingSeconds(encoded, used, settings.machine.vcpus)
+  const parts = surveyParts(seconds)
   if (parts !== null) {
     const factors = await roughFactors(engine, encoded, sampling)
-    return factors === null ? plan : { ...plan, division: { ...division, survey: { parts, factors } } }
+    return factors === null ? plan : { ...plan, division: { ...division, survey: { parts, seconds, factors } } }
   }
   const made = await withRateFactors(engine, encoded, {
     ...sampling,
