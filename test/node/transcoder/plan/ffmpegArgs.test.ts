@@ -17,7 +17,7 @@ const RECODED =
 const STEADY =
   'scale=w=if(lt(dar\\,1.777778*0.99)\\,min(1280\\,max(2\\,round(1280*dar/1.777778/2)*2))\\,1280)' +
   ':h=if(gt(dar\\,1.777778*1.01)\\,min(720\\,max(4\\,round(720*1.777778/dar/4)*4))\\,720)' +
-  ':eval=frame:interl=-1:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p,' +
+  ':eval=frame:interl=-1:flags=bicubic+accurate_rnd+full_chroma_int:in_color_matrix=auto:out_color_matrix=bt709,format=yuv420p,' +
   'pad=1280:720:trunc((ow-iw)/4)*2:trunc((oh-ih)/8)*4:eval=frame'
 const RESAMPLED = 'aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp'
 const STEREO = `${RESAMPLED},pan=stereo|FL=FL+0.707107*FC+0.707107*SL+0.707107*BL+0.5*BC|FR=FR+0.707107*FC+0.707107*SR+0.707107*BR+0.5*BC`
@@ -277,7 +277,7 @@ describe('single filters', () => {
     })
     const spec = jobSpec({ video: [videoProfile(), videoProfile({ index: 1, width: 640, height: 360 })] })
     expect(chain(spec, hdr).split(';')[0]).toBe(
-      `[0:V:0]${STEADY.replace('yuv420p', 'yuv420p10le')},fps=25/1:start_time=0,zscale=min=bt2020nc:rin=limited:pin=bt2020:tin=smpte2084:t=linear:npl=100,format=gbrpf32le,` +
+      `[0:V:0]${STEADY.replace('bt709,format=yuv420p', 'bt2020,format=yuv420p10le')},fps=25/1:start_time=0,zscale=min=bt2020nc:rin=limited:pin=bt2020:tin=smpte2084:t=linear:npl=100,format=gbrpf32le,` +
         'zscale=p=bt709,tonemap=tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=limited,format=yuv420p,split=2[s_v0][s_v1]',
     )
   })
