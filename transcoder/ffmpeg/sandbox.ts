@@ -47,6 +47,8 @@ export interface Sandbox {
   niceCommand: readonly string[]
   /** The command that starts a program without any network; null = not possible. */
   noNetworkCommand: readonly string[] | null
+  /** The command that starts a program with empty directories of its own where anyone may write; null = not possible. */
+  ownTempCommand: readonly string[] | null
   user: SandboxUser | null
   /** 0 = no limit. */
   memoryBytes: number
@@ -59,16 +61,36 @@ const CPU_GRACE_SECONDS = 10
 /** If the transcoder is killed, so is ffmpeg: no one would read its output (prctl(2), PR_SET_PDEATHSIG). */
 export const PDEATHSIG_FLAGS = ['--pdeathsig', 'KILL'] as const
 
+const OWN_TEMP_BYTES = '16m'
+/** All directories of Debian in which every user may create files. What is in them, and shared memory, ends with the run. */
+const SHARED_DIRECTORIES = '/tmp /var/tmp /dev/shm /dev/mqueue /run/lock'
+
+/**
+ * Mounts an empty file system over each of them, in a namespace of the run. Only root may do that. The directory of the
+ * attempt may be below one of them: the program starts in it, and reaches it by relative paths.
+ */
+export function ownTempCommand(unshare: string, mount: string): string[] {
+  const options = `size=${OWN_TEMP_BYTES},mode=1777,nosuid,nodev,noexec`
+  const script = [
+    // Never in the transcoder's own namespace, whatever `unshare` did.
+    'if [ /proc/self/ns/mnt -ef /proc/$PPID/ns/mnt ]; then exit 1; fi',
+    `for at in ${SHARED_DIRECTORIES}; do [ ! -d $at ] || ${mount} -t tmpfs -o ${options} tmpfs $at || exit 1; done`,
+    'exec "$@"',
+  ].join('; ')
+  return [unshare, '--mount', '--ipc', '--', '/bin/sh', '-c', script, 'sh']
+}
+
 /** For programs that run before the machine was probed. */
 export async function minimalSandbox(): Promise<Sandbox> {
   const [setpriv, prlimit] = await Promise.all([findOnPath('setpriv'), findOnPath('prlimit')])
-  const none = { niceCommand: [], noNetworkCommand: null, user: null, memoryBytes: 0, maxProcesses: 0 }
+  const commands = { niceCommand: [], noNetworkCommand: null, ownTempCommand: null }
+  const none = { ...commands, user: null, memoryBytes: 0, maxProcesses: 0 }
   return { ...none, setpriv, prlimit, privileges: setpriv === null ? [] : PDEATHSIG_FLAGS }
 }
 
 /**
- * `unshare … nice … setpriv … prlimit … program args`: each replaces itself with the next, so it remains one process.
- * Pure.
+ * `unshare … unshare … sh … nice … setpriv … prlimit … program args`: each replaces itself with the next, so it remains
+ * one process. Pure.
  */
 export function sandboxedCommand(
   sandbox: Sandbox,
@@ -83,6 +105,7 @@ export function sandboxedCommand(
   const networked = args.some((arg) => arg.startsWith('http://'))
   const [command = program, ...rest] = [
     ...(networked ? [] : (sandbox.noNetworkCommand ?? [])),
+    ...(sandbox.ownTempCommand ?? []),
     ...sandbox.niceCommand,
     ...(sandbox.setpriv === null || sandbox.privileges.length === 0
       ? []

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import {
   grantTraversal,
   minimalSandbox,
+  ownTempCommand,
   PDEATHSIG_FLAGS,
   createOutputFiles,
   findOnPath,
@@ -74,13 +75,19 @@ export async function probeSandbox(
       probePrivileges(sandbox, probe, report),
       probeUser(sandbox, programs, root, probe, report).then((user) => (sandbox.user = user)),
       probeNetwork(sandbox, probe, report),
+      probeOwnTemp(sandbox, probe, report),
       probePriority(sandbox, probe, report),
     ])
+    if (sandbox.user === null && sandbox.ownTempCommand !== null) {
+      sandbox.ownTempCommand = null
+      report.in_force = report.in_force.filter((name) => name !== 'own_temp')
+      report.missing['own_temp'] = 'it needs a separate user'
+    }
     if (sandbox.user !== null) {
       sandbox.privileges = [...sandbox.privileges, ...asUser(sandbox.user)]
       sandbox.maxProcesses = MIN_PROCESSES + PROCESSES_PER_CORE * availableParallelism()
     }
-    await probeCombined(sandbox, probe, report)
+    await probeCombined(sandbox, programs, probe, report)
     if (sandbox.user !== null && sandbox.prlimit !== null) report.in_force.push('processes')
     else report.missing['processes'] = 'processes are counted per user: this needs a separate user and prlimit'
     report.in_force.sort()
@@ -95,16 +102,32 @@ export async function probeSandbox(
  * Each measure worked alone, but may not work in combination: for example a user of its own inside a user namespace.
  * The more valuable measures are kept.
  */
-async function probeCombined(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {
+async function probeCombined(
+  sandbox: Sandbox,
+  programs: FfmpegPrograms,
+  probe: Probe,
+  report: SandboxReport,
+): Promise<void> {
   const give = (names: string[], why: string): void => {
     report.in_force = report.in_force.filter((name) => !names.includes(name))
     for (const name of names) report.missing[name] = why
   }
-  if (await probe([], sandbox)) return
-  if (sandbox.noNetworkCommand !== null) {
-    sandbox.noNetworkCommand = null
-    give(['no_network_for_local_files'], 'it does not work together with the other measures')
-    if (await probe([], sandbox)) return
+  const { noNetworkCommand, ownTempCommand: ownTemp } = sandbox
+  const none = { noNetworkCommand: null, ownTempCommand: null }
+  for (const commands of [
+    { noNetworkCommand, ownTempCommand: ownTemp },
+    { ...none, noNetworkCommand },
+    { ...none, ownTempCommand: ownTemp },
+    none,
+  ]) {
+    if (!(await probe([], { ...sandbox, ...commands }, reachable(programs)))) continue
+    const left = [
+      ...(commands.noNetworkCommand === noNetworkCommand ? [] : ['no_network_for_local_files']),
+      ...(commands.ownTempCommand === ownTemp ? [] : ['own_temp']),
+    ]
+    give(left, 'it does not work together with the other measures')
+    Object.assign(sandbox, commands)
+    return
   }
   Object.assign(sandbox, { ...withoutMeasures(sandbox), memoryBytes: sandbox.memoryBytes, processes: 0 })
   const unconditional = new Set(['process_group', 'environment'])
@@ -114,6 +137,14 @@ async function probeCombined(sandbox: Sandbox, probe: Probe, report: SandboxRepo
   )
 }
 
+/** A script that fails where the programs cannot be run. */
+function reachable({ ffmpeg, ffprobe }: FfmpegPrograms): string {
+  const reach = [ffmpeg, ffprobe].map(
+    (path) => `[ -x ${quoted(path)} ] || { echo "it cannot run "${quoted(path)} >&2; exit 3; }`,
+  )
+  return reach.join('\n')
+}
+
 /** The sandbox in which a single measure is tried. */
 const withoutMeasures = (sandbox: Sandbox): Sandbox => ({
   ...sandbox,
@@ -121,6 +152,7 @@ const withoutMeasures = (sandbox: Sandbox): Sandbox => ({
   privileges: [],
   niceCommand: [],
   noNetworkCommand: null,
+  ownTempCommand: null,
   user: null,
 })
 
@@ -194,11 +226,8 @@ async function probeUser(
     return refuse(reason(error))
   }
   const candidate = { ...withoutMeasures(sandbox), user, privileges: asUser(user) }
-  const reach = [programs.ffmpeg, programs.ffprobe].map(
-    (path) => `[ -x ${quoted(path)} ] || { echo "it cannot run "${quoted(path)} >&2; exit 3; }`,
-  )
   const script = [
-    ...reach,
+    reachable(programs),
     'echo x > ../mine || exit 6',
     'if cat ../secret > /dev/null 2>&1; then echo "files of other users are readable" >&2; exit 4; fi',
     // In a subshell: a failed redirection ends the shell.
@@ -223,6 +252,20 @@ async function probeNetwork(sandbox: Sandbox, probe: Probe, report: SandboxRepor
     delete report.missing[name]
     return
   }
+}
+
+/** As root only, and for a user of its own, who reaches the attempt's files by relative paths. */
+async function probeOwnTemp(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {
+  const name = 'own_temp'
+  const [unshare, mount] = await Promise.all([findOnPath('unshare'), findOnPath('mount')])
+  const refuse = (why: string): void => void (report.missing[name] = why)
+  if (process.getuid?.() !== 0 || sandbox.setpriv === null) return refuse('it needs a separate user')
+  if (unshare === null || mount === null) return refuse('unshare (util-linux) or mount is not installed')
+  const command = ownTempCommand(unshare, mount)
+  // Files of others are not there, and none that is made is seen outside.
+  const script = '[ -z "$(ls -A /tmp)" ] && echo x > /tmp/probe'
+  if (await probe([name], { ...withoutMeasures(sandbox), ownTempCommand: command }, script))
+    sandbox.ownTempCommand = command
 }
 
 async function probePriority(sandbox: Sandbox, probe: Probe, report: SandboxReport): Promise<void> {

@@ -72,7 +72,7 @@ function programs({ sandbox }: FfmpegPrograms): FfmpegPrograms {
   const node = { ffmpeg: process.execPath, ffprobe: process.execPath }
   if (sandbox === undefined) return node
   const privileges = sandbox.setpriv === null ? [] : PDEATHSIG_FLAGS
-  return { ...node, sandbox: { ...sandbox, user: null, privileges, noNetworkCommand: null } }
+  return { ...node, sandbox: { ...sandbox, user: null, privileges, noNetworkCommand: null, ownTempCommand: null } }
 }
 
 /** V8 ends with SIGABRT, or with the number of that signal, when its heap is full. */

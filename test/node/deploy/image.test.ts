@@ -199,7 +199,7 @@ describe.skipIf(process.env['CONTAINERS'] !== 'docker')('the image (skipped unle
       const { sandbox, ...health } = await answering()
       expect(health).toMatchObject({ state: 'idle', ffmpeg: expect.stringMatching(/^7\./) })
       // The others need a transcoder that runs as root, or namespaces, which Docker refuses.
-      const missing = ['network', 'no_network_for_local_files', 'own_user', 'processes', 'read_only_files']
+      const missing = ['network', 'no_network_for_local_files', 'own_temp', 'own_user', 'processes', 'read_only_files']
       expect(Object.keys(sandbox.missing).toSorted()).toEqual(missing)
       expect(sandbox.in_force).toEqual(
         expect.arrayContaining(['memory', 'cpu_time', 'no_capabilities', 'no_new_privileges']),

@@ -53,12 +53,13 @@ test('reports which sandbox measures are active on this machine, and why others 
       'processes',
       'network',
       'no_network_for_local_files',
+      'own_temp',
     ].toSorted(),
   )
 })
 
 test('all measures that Linux has are active, and a separate user if the transcoder is root', (context) => {
-  const measures = [...linux, ...dropped, ...(isRoot ? ['own_user'] : [])]
+  const measures = [...linux, ...dropped, ...(isRoot ? ['own_user', 'own_temp'] : [])]
   const absent = measures.filter((name) => !report.in_force.includes(name))
   if (absent.length > 0) skipTest(context, absent.map((name) => `${name}: ${report.missing[name]}`).join(', '))
   expect(report.missing['own_user']).toBe(isRoot ? undefined : 'the transcoder is not root')
@@ -107,18 +108,17 @@ test('order of the wrappers: network namespace outermost, resource limits next t
     privileges: ['--no-new-privs', '--reuid', '7'],
     niceCommand: ['/bin/nice', '-n', '5'],
     noNetworkCommand: ['/bin/unshare', '--net', '--'],
+    ownTempCommand: ['/bin/sh', '-c', 'mount', 'sh'],
     user: { uid: 7, gid: 7 },
     memoryBytes: 9,
     maxProcesses: 3,
   }
   const limits = { ...defaultLimits, fileBytes: 0, cpuSeconds: 1.2 }
   expect(sandboxedCommand(whole, '/f', ['-i', 'file:/w/a/x'], { limits, cwd: '/w/a/cwd' }).join(' ')).toBe(
-    '/bin/unshare --net -- /bin/nice -n 5 /bin/setpriv --no-new-privs --reuid 7 -- /bin/prlimit --core=0 --as=34359738368 --data=9 --fsize=0 --nofile=256 --nproc=3 --cpu=2:12 -- /f -i file:../x',
+    '/bin/unshare --net -- /bin/sh -c mount sh /bin/nice -n 5 /bin/setpriv --no-new-privs --reuid 7 -- /bin/prlimit --core=0 --as=34359738368 --data=9 --fsize=0 --nofile=256 --nproc=3 --cpu=2:12 -- /f -i file:../x',
   )
   // The loopback server would be unreachable in a separate network namespace.
-  expect(sandboxedCommand(whole, '/f', ['-i', 'http://127.0.0.1:1/x'], { limits, cwd: '/w/a/cwd' })[0]).toBe(
-    '/bin/nice',
-  )
+  expect(sandboxedCommand(whole, '/f', ['-i', 'http://127.0.0.1:1/x'], { limits, cwd: '/w/a/cwd' })[0]).toBe('/bin/sh')
 })
 
 describe.runIf(process.platform === 'linux')('an attack', () => {
@@ -208,6 +208,25 @@ describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an
     expect((await readdir(own.out)).filter((name) => ['link', 'hard', 'x'].includes(name))).toEqual([])
     expect(await readdir(own.cwd)).toEqual([])
     expect(await readFile(given, 'utf8')).toBe('out\n')
+  })
+
+  test('leaves nothing where anyone may write, and finds nothing of an earlier run there', async (context) => {
+    if (sandbox.ownTempCommand === null) return skipTest(context, report.missing['own_temp']!)
+    const places = ['/tmp', '/var/tmp', '/dev/shm']
+    const given = join(own.out, 'shared')
+    const plant = places.map((at) => `echo planted > ${at}/planted && cat ${at}/planted >&2`).join('\n')
+    expect((await attack(plant, { outputFiles: [given] })).stderr).toBe('planted\n'.repeat(3))
+    for (const place of places) expect(await readdir(place)).not.toContain('planted')
+    expect((await attack(`ls -A ${places.join(' ')} >&2`)).stderr).not.toMatch(/planted|splicepoint/)
+    // Nor can it fill the memory of the machine there.
+    const fill = 'dd if=/dev/zero of=/dev/shm/big bs=1M count=64'
+    expect((await attack(fill, { outputFiles: [given] })).stderr).toMatch(/No space left/)
+    // Every other place is closed to it.
+    const writable = await attack('find / -maxdepth 3 -type d -writable >&2 2> /dev/null')
+    const others = writable.stderr
+      .split('\n')
+      .filter((path) => path !== '' && !/^\/(proc|run\/lock|dev\/mqueue)/.test(path))
+    expect(others.toSorted()).toEqual(places.toSorted())
   })
 
   test('by forking meets the number of its processes', async () => {
