@@ -74,6 +74,7 @@ export const WARNING_CODES = [
   'pictures_repeated',
   'size_rounded',
   'size_turned',
+  'source_mostly_gaps',
   'source_size_changes',
   'tone_mapped',
   'variable_frame_rate',

@@ -49,6 +49,7 @@ import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
 import { planExtracts } from './extracts/planExtracts.ts'
 import { warnClockJumps } from './streams/clockJumps.ts'
+import { warnMostlyGaps } from './streams/mostlyGaps.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import { planCopiedSubtitles, copiedSubtitleKbps } from './streams/copiedSubtitles.ts'
 import { textSubtitleStreams } from './streams/textSubtitles.ts'
@@ -82,6 +83,7 @@ export function planJob(
   const context = request.withSpec(spec)
   // Only single files have a constant multiplex rate. The rules that follow from it do not apply to segments.
   const container = fileContainerOf(spec) ?? 'mp4'
+  context.warn(...warnMostlyGaps(media.cut?.whole ?? media))
   if (video === null) return planWithoutVideo(context, planExtracts(context, null))
 
   const source = uprightSize(video)

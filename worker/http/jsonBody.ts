@@ -45,17 +45,36 @@ export async function readOptionalJson(
   return isNone ? { value: {}, text: '' } : readJson(c, maxBytes, {})
 }
 
+/** A body may take this long, and as long as its largest size takes at 50 kB/s. */
+const WAIT_MS = 30_000
+const SLOWEST_BYTES_PER_MS = 50
+
 async function readText(body: ReadableStream<Uint8Array> | null, announced: number, maxBytes: number): Promise<string> {
   const tooLarge = () => new RequestError('too_large', `The body may have at most ${maxBytes} bytes.`)
   if (announced > maxBytes) throw tooLarge()
   if (body === null) return ''
   const decoder = new TextDecoder()
-  let bytes = 0
-  let text = ''
-  for await (const chunk of body) {
-    bytes += chunk.byteLength
-    if (bytes > maxBytes) throw tooLarge()
-    text += decoder.decode(chunk, { stream: true })
+  const reader = body.getReader()
+  const waitMs = WAIT_MS + maxBytes / SLOWEST_BYTES_PER_MS
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    void reader.cancel().catch(() => undefined)
+  }, waitMs)
+  try {
+    let bytes = 0
+    let text = ''
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (isLate)
+        throw new RequestError('invalid_request', `The body did not arrive within ${Math.round(waitMs / 1000)} s.`)
+      if (done) return text + decoder.decode()
+      bytes += value.byteLength
+      if (bytes > maxBytes) throw tooLarge()
+      text += decoder.decode(value, { stream: true })
+    }
+  } finally {
+    clearTimeout(timer)
+    await reader.cancel().catch(() => undefined)
   }
-  return text + decoder.decode()
 }

@@ -180,6 +180,12 @@ describe('frame rate, GOP and B-frames', () => {
     expect(warningCodes(spec, mediaInfo(from))).toEqual(from.frameRate!.num === 50 ? [] : ['pictures_repeated'])
   })
 
+  test('a length that hardly anything fills is warned of', () => {
+    const codes = (sizeBytes: number) => warningCodes(jobSpec(), mediaInfo({}, { sizeBytes, durationSeconds: 86_401 }))
+    expect(codes(1265)).toContain('source_mostly_gaps')
+    expect(codes(900_000)).not.toContain('source_mostly_gaps')
+  })
+
   test('mpeg2 refuses 15 and lists its eight rates', () => {
     const spec = jobSpec({ videoCodec: 'mpeg2' })
     expect(problem(spec, mediaInfo(at(15, 1)))).toMatchObject({
