@@ -43,6 +43,7 @@ export default defineConfig({
                 EGRESS: 'listed',
                 ALLOW_PRIVATE_HOSTS: 'logo.test:443,hooks.test:443',
                 TRANSCODER_URLS: 'http://transcoder-0.test,http://transcoder-1.test',
+                DRY_RUN_SLOTS: '0',
                 SERVICE_SECRET: 'test-only-service-secret-00000000000000000000',
                 VAULT_KEYS: 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=',
                 ADMIN_KEY: 'test-only-admin-key',

@@ -59,6 +59,7 @@ export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
   TRANSCODER_URLS: listOf({ ...origin, expects: 'http addresses without a path, separated by commas' }),
   TRANSCODER_REGISTRATION: oneOf('1'),
   MAX_SLOTS: wholeFrom(1),
+  DRY_RUN_SLOTS: wholeFrom(0),
   LEASE_SECONDS: {
     expects: 'a number above 0',
     isValid: (text) => Number(text) > 0 && Number.isFinite(Number(text)),

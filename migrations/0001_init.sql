@@ -53,7 +53,8 @@ CREATE TABLE jobs (
   finished_at INTEGER,
   updated_at INTEGER NOT NULL,
   deadline_at INTEGER NOT NULL,
-  deleted_at INTEGER                     -- nobody sees it any more; the sweep removes what is left of it
+  deleted_at INTEGER,                    -- nobody sees it any more; the sweep removes what is left of it
+  unlisted INTEGER NOT NULL DEFAULT 0    -- 1 = a dry run that is in no list, and is deleted soon after its end
 );
 -- Each index holds what its question is about, not every job there ever was: what has ended is most of the table.
 CREATE INDEX jobs_active ON jobs (account) WHERE finished_at IS NULL;
@@ -67,7 +68,8 @@ CREATE INDEX jobs_with_outputs ON jobs (finished_at) WHERE outputs IS NOT NULL;
 CREATE INDEX jobs_started ON jobs (account, started_at) WHERE started_at IS NOT NULL;
 -- A list or a search chooses its page from this index alone: a row of `jobs` has the whole configuration and all outputs.
 -- What a search looks through comes last: with metadata in it, it is the only long one.
-CREATE INDEX jobs_listed ON jobs (account, id DESC, state, created_at, job_id, deleted_at, sought);
+CREATE INDEX jobs_listed ON jobs (account, id DESC, state, created_at, job_id, deleted_at, sought) WHERE unlisted = 0;
+CREATE INDEX jobs_unlisted ON jobs (finished_at) WHERE unlisted = 1;
 
 CREATE TABLE job_metadata (
   job INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,

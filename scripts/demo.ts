@@ -75,7 +75,10 @@ async function demo(): Promise<void> {
   const engine = await locateEngine(process.env)
   const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-demo-'))
   // Runs everything on this machine, whatever the environment says about transcoders.
-  const settings = readSettings({ ...process.env, TRANSCODER_URLS: '' }, { port: 0, stateDir: join(scratch, 'state') })
+  const settings = readSettings(
+    { ...process.env, TRANSCODER_URLS: '', DRY_RUN_TRANSCODERS: '0' },
+    { port: 0, stateDir: join(scratch, 'state') },
+  )
   const local = new LocalService(settings, (text) => process.stderr.write(`${text}\n`))
   const clear = (): Promise<void> => rm(scratch, { recursive: true, force: true, maxRetries: 3 })
   const signals = stopOnSignals(local, clear)

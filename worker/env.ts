@@ -37,6 +37,8 @@ export interface Settings {
   transcoderUrls: readonly string[]
   /** Number of containers or listed transcoders; transcoders/capacity.ts counts registered ones. */
   maxSlots: number
+  /** How many of these, the last ones, take dry runs alone. One at least takes everything. */
+  dryRunSlots: number
   /** Address of the task API for transcoders. */
   taskApiUrl: string
   leaseMs: number
@@ -72,6 +74,7 @@ function numberOf(
   env: Env,
   name:
     | 'MAX_SLOTS'
+    | 'DRY_RUN_SLOTS'
     | 'LEASE_SECONDS'
     | 'DIVIDE_ABOVE_SECONDS'
     | 'MAX_ACTIVE_JOBS'
@@ -111,13 +114,15 @@ export function settings(env: Env): Settings {
   const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/(?<!\/)\/+$/, ''))
   const isRegistered = variableText(env.TRANSCODER_REGISTRATION) === '1'
   const problems = [...variableProblems({ ...env }), ...(isRegistered ? registrationProblems(env, transcoderUrls) : [])]
+  const maxSlots = transcoderUrls.length > 0 ? transcoderUrls.length : (numberOf(env, 'MAX_SLOTS') ?? 1)
   const made: Settings = {
     problems,
     egress: env.EGRESS === 'pinned' || env.EGRESS === 'listed' ? env.EGRESS : 'platform',
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
     transcoders: isRegistered ? 'registered' : transcoderUrls.length > 0 ? 'listed' : 'containers',
     transcoderUrls,
-    maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : (numberOf(env, 'MAX_SLOTS') ?? 1),
+    maxSlots,
+    dryRunSlots: Math.min(numberOf(env, 'DRY_RUN_SLOTS') ?? 0, maxSlots - 1),
     // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
     taskApiUrl: (env.TASK_API_URL || `http://${TASK_API_HOST}`).replace(/(?<!\/)\/+$/, ''),
     leaseMs: (numberOf(env, 'LEASE_SECONDS') ?? 30) * 1000,

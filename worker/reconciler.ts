@@ -11,6 +11,7 @@ import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
 import {
   deleteOldJobs,
   deleteExpiredIdempotencyKeys,
+  deleteUnlistedJobs,
   clearOutputs,
   clearExpiredSecrets,
   listDeletedJobs,
@@ -27,6 +28,7 @@ import { deleteExpiredUploadTokens } from './db/uploadTokens.ts'
 import { deleteUpload, listExpiredUploads } from './db/uploads.ts'
 import { assignSlots, type StartMessage } from './scheduler/assignSlots.ts'
 import { checkMain, endParts } from './scheduler/partEffects.ts'
+import { UNLISTED_MS } from './jobs/createJob.ts'
 import { deletePrefix, purgeJob } from './jobs/purgeJob.ts'
 import { ownPrefix } from './storage/keyBelow.ts'
 import { resumableUpload } from './uploads/tus/resumableUpload.ts'
@@ -89,6 +91,7 @@ export async function reconcile(env: Env): Promise<void> {
     if (!gone) break
     await clearOutputs(env.DB, job.id)
   }
+  await deleteUnlistedJobs(env.DB, now - UNLISTED_MS, now)
   for (const job of await listDeletedJobs(env.DB, BATCH)) await purgeJob(env, job, pages)
   await deleteOldJobs(env.DB, now - RETENTION_DAYS.jobs * DAY_MS, BATCH)
   await clearExpiredSecrets(env.DB, now - SECRETS_RETENTION_MS)

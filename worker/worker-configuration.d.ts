@@ -10,6 +10,7 @@ interface __BaseEnv_Env {
 	TRANSCODER_URLS: string;
 	TRANSCODER_REGISTRATION: string;
 	MAX_SLOTS: string;
+	DRY_RUN_SLOTS: string;
 	LEASE_SECONDS: string;
 	DIVIDE_ABOVE_SECONDS: string;
 	MAX_ACTIVE_JOBS: string;
@@ -42,7 +43,7 @@ type StringifyValues<EnvType extends Record<string, unknown>> = {
 	[Binding in keyof EnvType]: EnvType[Binding] extends string ? EnvType[Binding] : string;
 };
 declare namespace NodeJS {
-	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "EGRESS" | "ALLOW_PRIVATE_HOSTS" | "TRANSCODER_URLS" | "TRANSCODER_REGISTRATION" | "MAX_SLOTS" | "LEASE_SECONDS" | "DIVIDE_ABOVE_SECONDS" | "MAX_ACTIVE_JOBS" | "MAX_STORED_UPLOAD_BYTES" | "REQUESTS_PER_MINUTE" | "BASE_URL" | "TRUST_PROXY" | "TASK_API_URL" | "LOG_LEVEL" | "USAGE_PRICES" | "COMMIT" | "API_KEY" | "SERVICE_SECRET" | "VAULT_KEYS" | "ADMIN_KEY">> {}
+	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "EGRESS" | "ALLOW_PRIVATE_HOSTS" | "TRANSCODER_URLS" | "TRANSCODER_REGISTRATION" | "MAX_SLOTS" | "DRY_RUN_SLOTS" | "LEASE_SECONDS" | "DIVIDE_ABOVE_SECONDS" | "MAX_ACTIVE_JOBS" | "MAX_STORED_UPLOAD_BYTES" | "REQUESTS_PER_MINUTE" | "BASE_URL" | "TRUST_PROXY" | "TASK_API_URL" | "LOG_LEVEL" | "USAGE_PRICES" | "COMMIT" | "API_KEY" | "SERVICE_SECRET" | "VAULT_KEYS" | "ADMIN_KEY">> {}
 }
 declare module "*.txt" {
 	const value: string;

@@ -182,13 +182,14 @@ export class LocalService {
   }
 
   async #startTranscoders(state: StateDirectory, run: RunSecrets, baseUrl: string): Promise<string[]> {
-    const { registrationSecret, transcoders, inherited, engine, workDir, drainSeconds, logLevel } = this.#settings
+    const { registrationSecret, transcoders, dryRunTranscoders, inherited, engine, workDir, drainSeconds, logLevel } =
+      this.#settings
     // Any free port at first, then always the same: the Worker knows the transcoder by its address.
-    const ports = Array.from({ length: transcoders }, () => '0')
+    const ports = Array.from({ length: transcoders + dryRunTranscoders }, () => '0')
     this.#transcoders = ports.map(
       (_, index) =>
         new SupervisedProcess<TranscoderReady>({
-          name: transcoders === 1 ? 'transcoder' : `transcoder ${index}`,
+          name: index >= transcoders ? 'dry run transcoder' : transcoders === 1 ? 'transcoder' : `transcoder ${index}`,
           script: join(import.meta.dirname, 'transcoderProcess.ts'),
           args: [processMarker(state.runDir)],
           env: () => ({
@@ -231,6 +232,7 @@ export class LocalService {
       connectTo,
       leaseSeconds,
       divideAboveSeconds,
+      dryRunTranscoders,
       logLevel,
       registrationSecret,
       remote,
@@ -247,7 +249,10 @@ export class LocalService {
         LOG_LEVEL: logLevel,
         COMMIT: await currentCommit(),
         ...(registrationSecret === null
-          ? { TRANSCODER_URLS: transcoderUrls.join(',') }
+          ? {
+              TRANSCODER_URLS: transcoderUrls.join(','),
+              DRY_RUN_SLOTS: String(remote === null ? dryRunTranscoders : 0),
+            }
           : { TRANSCODER_REGISTRATION: '1' }),
         TASK_API_URL: remote?.taskApiUrl ?? baseUrl,
         ALLOW_PRIVATE_HOSTS: allowPrivateHosts,

@@ -39,6 +39,8 @@ export interface LocalSettings {
   workDir: string
   /** 0 only if others register. */
   transcoders: number
+  /** Further ones, which take dry runs alone. */
+  dryRunTranscoders: number
   /** Transcoders on other machines register themselves with this secret; null = none may. */
   registrationSecret: string | null
   /** Transcoders that were started elsewhere, for example in containers; null = they are started here. */
@@ -93,6 +95,7 @@ export function readSettings(
     stateDir,
     workDir: env['WORK_DIR'] ? resolve(STARTED_FROM, env['WORK_DIR']) : resolve(stateDir, 'work'),
     transcoders: whole(env, 'TRANSCODERS', 1, registrationSecret === null ? 1 : 0, 64),
+    dryRunTranscoders: registrationSecret === null ? whole(env, 'DRY_RUN_TRANSCODERS', 1, 0, 64) : 0,
     registrationSecret,
     remote,
     apiKey: apiKey(env),

@@ -138,6 +138,7 @@ async function configuration(name: string, slots: number, args: Record<string, s
     .replaceAll(/^(main|directory|migrations_dir|image) = "(?:\.\/)?(.*)"/gm, `$1 = "${ROOT}/$2"`)
     .replaceAll(/^(cwd|image_build_context) = "\."/gm, `$1 = "${ROOT}"`)
     .replace(/^MAX_SLOTS = ".*"/m, `MAX_SLOTS = "${slots}"`)
+    .replace(/^DRY_RUN_SLOTS = ".*"/m, 'DRY_RUN_SLOTS = "0"')
     .replace(/^max_instances = .*/m, `max_instances = ${slots}`)
     .replace(/^enable_containers = false/m, 'enable_containers = true')
   if (variables.length === 0) return text

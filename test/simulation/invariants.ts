@@ -225,6 +225,7 @@ export class Checker {
       // One that is at work on other jobs again and again can make no part either.
       if (
         this.ledger.slots.get(k)?.task == null &&
+        !this.#isForDryRuns(k) &&
         build === planned &&
         this.scenario.protocols[k] === TASK_PROTOCOL &&
         since < this.#clock.now - BUILD_WAIT_MS
@@ -391,6 +392,10 @@ export class Checker {
     if (this.isCalm && after > NOTICE_MS) this.fault(id, 'I1', `a silent transcoder was noticed after ${after} ms`)
   }
 
+  #isForDryRuns(k: number): boolean {
+    return k >= this.scenario.protocols.length - this.scenario.dryRunSlots
+  }
+
   /** A task holds a slot exactly while it is starting or running, and the slot row agrees. */
   #slots(): void {
     for (const task of this.ledger.tasks.values()) {
@@ -400,6 +405,8 @@ export class Checker {
       const [slot] = held
       if (active && slot && (slot.k !== task.slot || slot.attempt !== task.attempt))
         this.fault(task.id, 'I3', `slot ${slot.k} is of attempt ${slot.attempt}`)
+      if (slot && task.kind !== 'plan' && this.#isForDryRuns(slot.k))
+        this.fault(task.id, 'I3', `slot ${slot.k} is for dry runs alone`)
     }
   }
 

@@ -71,10 +71,11 @@ function waiting(rows: Rows, now: number, limit: number): Task[] {
     .map(({ task }) => task)
 
   /**
-   * What only has to be put together is first, then those that hurry, by age. What was begun ends before more is begun: the
+   * Dry runs are first, then what only has to be put together, then those that hurry, by age. What was begun ends before more is begun: the
    * job with the fewest parts left comes next.
    */
   function rankOf(task: Task): number {
+    if (task.kind === 'plan') return -1
     if (task.parts > 0) return 0
     if (hurries(task)) return 0.5
     return task.main === null

@@ -71,6 +71,7 @@ export function envOf(service: Service, program: Program): Env {
         }, service.soon()),
     },
     MAX_SLOTS: service.scenario.protocols.length,
+    DRY_RUN_SLOTS: service.scenario.dryRunSlots,
   }
   return env as unknown as Env
 }

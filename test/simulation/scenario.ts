@@ -38,6 +38,8 @@ export interface Scenario {
   jobs: JobShape[]
   /** The protocol that each transcoder supports; an older one refuses every task. */
   protocols: number[]
+  /** How many of them, the last ones, take dry runs alone. */
+  dryRunSlots: number
   /** The build of each transcoder's ffmpeg. */
   builds: string[]
   /** How many times as long each takes to encode. */
@@ -115,6 +117,8 @@ export function scenarioOf(random: Random, more: Random, late: Random): Scenario
       k: random.whole(0, protocols.length - 1),
       kind: (['kill', 'freeze', 'freeze', 'stop'] as const)[random.whole(0, 3)]!,
     })),
+    // Another one takes everything.
+    dryRunSlots: late.chance(0.4) && protocols.slice(0, -1).includes(TASK_PROTOCOL) ? 1 : 0,
   }
 }
 
@@ -180,6 +184,7 @@ export function repeated(random: Random): Scenario {
     isPolled: true,
     storeFails: 0,
     commitFails: 0,
+    dryRunSlots: 0,
     processFaults: [],
   }
   const jobs = Array.from({ length: 4 }, (): JobShape => ({

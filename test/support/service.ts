@@ -50,7 +50,7 @@ export class Service extends TestClient {
   static async start(env: Record<string, string> = {}, root = ROOT): Promise<Service> {
     const stateDir = await mkdtemp(join(tmpdir(), 'splicepoint-service-'))
     const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--json'], {
-      env: { ...process.env, PORT: '0', STATE_DIR: stateDir, LEASE_SECONDS: '3', ...env },
+      env: { ...process.env, PORT: '0', STATE_DIR: stateDir, LEASE_SECONDS: '3', DRY_RUN_TRANSCODERS: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let errors = ''

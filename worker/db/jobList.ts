@@ -39,7 +39,7 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
     `${selectJobWithTask}
        WHERE jobs.id IN (
          SELECT id FROM jobs INDEXED BY jobs_listed
-         WHERE account = ?1 AND deleted_at IS NULL AND id < ?2
+         WHERE account = ?1 AND unlisted = 0 AND deleted_at IS NULL AND id < ?2
            AND (?3 IS NULL OR created_at >= ?3)
            AND (?4 IS NULL OR created_at < ?4)
            AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))

@@ -31,6 +31,14 @@ export async function clearOutputs(db: D1Database, id: number): Promise<void> {
   await run(db, `UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`, [id])
 }
 
+/** Marks the unlisted dry runs that ended before the given time as deleted. */
+export async function deleteUnlistedJobs(db: D1Database, endedBefore: number, now: number): Promise<void> {
+  await run(db, `UPDATE jobs SET deleted_at = ?2 WHERE unlisted = 1 AND finished_at < ?1 AND deleted_at IS NULL`, [
+    endedBefore,
+    now,
+  ])
+}
+
 /** Deletes the rows of jobs that ended long ago, with their tasks. Their outputs were removed before. */
 export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: number): Promise<void> {
   await run(

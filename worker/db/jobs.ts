@@ -33,6 +33,8 @@ export interface JobRow {
   deadline_at: number
   retry_of: number | null
   deleted_at: number | null
+  /** 1 = a dry run that is in no list, and is deleted soon after its end. */
+  unlisted: 0 | 1
   /** null = created before names were stored. */
   input_name: string | null
   source: string | null
@@ -147,6 +149,7 @@ export interface NewJobRow {
   maxActive: number
   /** The same, for what is left of the account's spend cap; null = no such limit. */
   maxAffordable: number | null
+  isUnlisted: boolean
 }
 
 const activeJobLimit = (account: string, fallback: string, affordable: string) =>
@@ -165,8 +168,8 @@ const withinActiveJobs = (account: string, fallback: string, affordable: string)
 export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string | null): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook, input_name, sought)
-       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11, ?13, ?14
+      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook, input_name, sought, unlisted)
+       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11, ?13, ?14, ?16
        WHERE (?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1))
          AND ${withinActiveJobs('?2', '?12', '?15')}
        RETURNING id`,
@@ -187,6 +190,7 @@ export function insertJob(db: D1Database, job: NewJobRow, idempotencyKey: string
       job.inputName,
       job.searchText,
       job.maxAffordable,
+      job.isUnlisted ? 1 : 0,
     )
 }
 

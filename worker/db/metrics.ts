@@ -51,12 +51,14 @@ const startable = `SELECT kind, COUNT(*) AS n, MIN(since) AS since, SUM(seconds)
        AND NOT ${isHeldBack('tasks')}
    ) WHERE max_running IS NULL OR busy + nth <= max_running GROUP BY kind`
 
-/** One round trip. */
-export async function readGauges(db: D1Database, now: number): Promise<GaugeValues> {
+/** One round trip. `dryRunSlots`: they take dry runs alone, and are not counted. */
+export async function readGauges(db: D1Database, now: number, dryRunSlots: number[] = []): Promise<GaugeValues> {
   const [active, waiting, slots, failing, webhooks] = await db.batch<Record<string, number | string | null>>([
     db.prepare(`SELECT state, COUNT(*) AS n FROM jobs WHERE finished_at IS NULL GROUP BY state`),
     db.prepare(startable).bind(now),
-    db.prepare(`SELECT COUNT(*) AS n FROM slots WHERE task IS NOT NULL`),
+    db
+      .prepare(`SELECT COUNT(*) AS n FROM slots WHERE task IS NOT NULL AND k NOT IN (SELECT value FROM json_each(?1))`)
+      .bind(JSON.stringify(dryRunSlots)),
     db.prepare(`SELECT COUNT(*) AS n FROM tasks WHERE ${failingStarts}`),
     db.prepare(
       `SELECT 'pending' AS state, COUNT(*) AS n FROM webhooks WHERE state = 'pending'

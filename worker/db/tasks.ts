@@ -120,8 +120,8 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
          AND NOT EXISTS (SELECT 1 FROM slots WHERE task = ?1)
          AND (main IS NULL OR EXISTS (SELECT 1 FROM tasks AS whole WHERE whole.id = tasks.main AND whole.state = 'divided'))
          AND NOT ${isHeldBack('tasks')}
-         AND (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
-           < COALESCE((SELECT max_running FROM accounts WHERE accounts.account = tasks.account), 1000000)
+         AND (kind = 'plan' OR (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
+           < COALESCE((SELECT max_running FROM accounts WHERE accounts.account = tasks.account), 1000000))
        RETURNING id`,
     )
     .bind(
@@ -279,7 +279,7 @@ export async function listKnownSlots(db: D1Database, now: number): Promise<Known
 const HURRY_AFTER_MS = 12 * 3600_000
 
 /** Among the candidates of one account (listWaitingTasks). */
-const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remaining + 1 END, since, job, part`
+const ownOrder = `CASE WHEN kind = 'plan' THEN -1 WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remaining + 1 END, since, job, part`
 
 /**
  * Waiting tasks in the order in which they should start: by priority; then fair share by weight: an account's nth
@@ -291,24 +291,30 @@ const ownOrder = `CASE WHEN remaining = 0 THEN 0 WHEN hurries THEN 1 ELSE remain
  * that it needs. The start of a part is a start of its account.
  *
  * Before parts come the tasks of jobs that hurry, because half of the time is over until the end that their client wants
- * (`hurry_at`). Among these, the longest waiting time decides, so that none is overtaken again and again. First of all is
- * what only has to be put together.
+ * (`hurry_at`). Among these, the longest waiting time decides, so that none is overtaken again and again. Before these comes
+ * what only has to be put together, and first of all dry runs, which take seconds and for which people wait.
  *
  * The waiting time of a task that was returned to the queue starts anew (that of a part is its job's), and its account counts as served until then,
  * so that a task that is lost again and again does not take the turns of others. No account gets more than its
  * `max_running`; its further tasks do not block others.
  */
-export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<WaitingTask[]> {
-  return all<WaitingTask>(
-    db,
-    `WITH begun AS (
+export function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<WaitingTask[]> {
+  return all<WaitingTask>(db, inOrder(`max_running IS NULL OR busy + nth <= max_running`), [now, limit])
+}
+
+/** The same of dry runs alone, for slots that take nothing else: `max_running` counts what keeps others from transcoders. */
+export function listWaitingDryRuns(db: D1Database, now: number, limit: number): Promise<WaitingTask[]> {
+  return all<WaitingTask>(db, inOrder(`tasks.kind = 'plan'`), [now, limit])
+}
+
+const inOrder = (which: string) => `WITH begun AS (
          SELECT part.main, whole.updated_at AS since, SUM(part.state <> 'completed') AS unfinished,
            MAX(CASE WHEN part.attempt > 0 THEN part.updated_at ELSE 0 END) AS served
          FROM tasks AS part JOIN tasks AS whole ON whole.id = part.main
          WHERE part.main IN (SELECT main FROM tasks INDEXED BY tasks_waiting WHERE state = 'queued' AND main IS NOT NULL) AND whole.state = 'divided'
          GROUP BY part.main
        ), candidates AS (
-         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, tasks.part,
+         SELECT tasks.id, tasks.account, tasks.priority, tasks.not_before, COALESCE(begun.since, tasks.updated_at) AS since, tasks.job, tasks.part, tasks.kind,
            COALESCE(tasks.hurry_at, COALESCE(begun.since, tasks.updated_at) + ${HURRY_AFTER_MS}) <= ?1 AS hurries,
            CASE WHEN tasks.parts > 0 THEN 0 ELSE COALESCE(begun.unfinished, ${MAX_JOB_PARTS + 1}) END AS remaining,
            MAX(CASE WHEN tasks.attempt > 0 AND tasks.parts = 0 THEN tasks.updated_at ELSE 0 END, COALESCE(begun.served, 0)) AS served
@@ -329,12 +335,9 @@ export async function listWaitingTasks(db: D1Database, now: number, limit: numbe
        )
        SELECT tasks.id, tasks.account, tasks.kind, tasks.main, tasks.part FROM waiting JOIN shares ON shares.account = waiting.account
          JOIN tasks ON tasks.id = waiting.id
-       WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
+       WHERE waiting.not_before <= ?1 AND (${which})
        ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), since, tasks.job, tasks.part
-       LIMIT ?2`,
-    [now, limit],
-  )
-}
+       LIMIT ?2`
 
 /**
  * Tasks whose start may have been lost (queue message, consumer), and tasks unchanged in D1 for a long time. Those come

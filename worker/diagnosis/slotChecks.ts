@@ -59,7 +59,7 @@ async function askSlots(env: Env, settings: Settings): Promise<SlotReport> {
     numbers.map((slot) => (local ? localTranscoderHealth(env, settings, slot) : containerHealth(env, slot))),
   )
   const facts = asked.map(({ running, transcoder }, slot) => ({ slot, busy: busy.has(slot), running, transcoder }))
-  return { facts, capacity: settings.maxSlots, check: await summarizeSlots(asked, local) }
+  return { facts, capacity: settings.maxSlots - settings.dryRunSlots, check: await summarizeSlots(asked, local) }
 }
 
 /** What they reported themselves: the list is checked with every registration. */

@@ -29,12 +29,16 @@ const CONCURRENT_READS = 6
 
 /** An accepted job reaches a terminal state within this time (I1). */
 const DEADLINE_MS = 24 * 3600_000
+/** The same for an unlisted dry run, and how long it is kept after its end: nobody may be left who deletes it. */
+export const UNLISTED_MS = 10 * 60_000
 /** For each second of `deadline_seconds`: when half of the time is over, the job comes first in its account. */
 const HURRY_MS = 500
 
 export interface NewJobRequest {
   account: string
   kind: TaskKind
+  /** A dry run that is in no list, and is deleted soon after its end. */
+  isUnlisted: boolean
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
@@ -107,7 +111,8 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     warnings: JSON.stringify(warnings),
     priority: request.priority,
     now,
-    deadlineAt: now + DEADLINE_MS,
+    deadlineAt: now + (request.isUnlisted ? UNLISTED_MS : DEADLINE_MS),
+    isUnlisted: request.isUnlisted,
     // A dry run takes seconds, and is of no use to the job that it asks for.
     hurryAt: kind === 'plan' || config.deadline_seconds === undefined ? null : now + config.deadline_seconds * HURRY_MS,
     retryOf,

@@ -102,8 +102,9 @@ const refuseListQuery = onInvalidQuery({
   created_to: time,
 })
 
-const createQuery = z.strictObject({ dry_run: z.optional(z.enum(['true', 'false'])) })
-const refuseCreateQuery = onInvalidQuery({ dry_run: { expects: 'true or false', allowed: ['true', 'false'] } })
+const dryRunKinds = ['true', 'false', 'unlisted'] as const
+const createQuery = z.strictObject({ dry_run: z.optional(z.enum(dryRunKinds)) })
+const refuseCreateQuery = onInvalidQuery({ dry_run: { expects: 'true, false or unlisted', allowed: dryRunKinds } })
 
 const logQuery = z.strictObject({ part: z.optional(z.string().check(z.regex(/^\d{1,3}$/))) })
 const refuseLogQuery = onInvalidQuery({
@@ -117,9 +118,11 @@ export const jobRoutes = new Hono<AppEnv>()
   .post('/', zValidator('query', createQuery, refuseCreateQuery), async (c) => {
     const { value, text } = await readJson(c, MAX_BODY_BYTES)
     const idempotencyKey = readIdempotencyKey(c.req.header('idempotency-key'))
+    const { dry_run: dryRun = 'false' } = c.req.valid('query')
     const asked = {
       account: c.get('account'),
-      kind: c.req.valid('query').dry_run === 'true' ? ('plan' as const) : ('transcode' as const),
+      kind: dryRun === 'false' ? ('transcode' as const) : ('plan' as const),
+      isUnlisted: dryRun === 'unlisted',
       retryOf: null,
       idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
     }
@@ -201,6 +204,7 @@ export const jobRoutes = new Hono<AppEnv>()
     const asked = {
       account: job.account,
       kind: job.kind,
+      isUnlisted: job.unlisted === 1,
       retryOf: job.id,
       idempotency: key === null ? null : { key, request: text },
     }
@@ -226,6 +230,8 @@ export const jobRoutes = new Hono<AppEnv>()
 
   .delete(jobPath, async (c) => {
     const job = await findOwnJob(c)
+    // One request of a page that is being closed.
+    if (job.unlisted === 1) await applyEvent(c.env, { id: job.task, jobId: job.job_id }, { type: 'cancel' })
     if (!(await markJobDeleted(c.env.DB, job.account, job.id, Date.now()))) {
       // Deleted by another request meanwhile: findOwnJob answers 404.
       await findOwnJob(c)

@@ -2,8 +2,8 @@
 // Not in charge of: the order of tasks (db/tasks.ts, listWaitingTasks), starting them (queueConsumer.ts, dispatch.ts).
 import { transitionTask } from './transitionTask.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { listWaitingTasks, type KnownSlot, type WaitingTask } from '../db/tasks.ts'
-import { listFreeSlots } from '../transcoders/capacity.ts'
+import { listWaitingDryRuns, listWaitingTasks, type KnownSlot, type WaitingTask } from '../db/tasks.ts'
+import { listFreeSlots, type FreeSlots } from '../transcoders/capacity.ts'
 
 /** Queue message: which attempt to start. Delivered at least once; a repeated or late one has no effect (I11). */
 export interface StartMessage {
@@ -34,25 +34,32 @@ export async function assignSlotsSoon(env: Env): Promise<void> {
 /** Starts as many waiting tasks as there are free slots. Safe to call at any time and concurrently. */
 export async function assignSlots(env: Env): Promise<void> {
   const now = Date.now()
-  // Doubtful slots come last, so that a retry gets another container if there is one.
-  const { free, doubtful } = await listFreeSlots(env, now)
-  if (free.length + doubtful.length === 0) {
-    fullUntil = now + FULL_BACKOFF_MS
-    return
-  }
-  const count = free.length + doubtful.length
+  const { all, dryRuns } = await listFreeSlots(env, now)
+  if (countOf(all) === 0) fullUntil = now + FULL_BACKOFF_MS
+  // First, so that a dry run leaves the other slots to the others.
+  const started = [...(await fill(env, now, dryRuns, true)), ...(await fill(env, now, all, false))]
+  if (started.length > 0) await env.QUEUE.sendBatch(started.map((body) => ({ body })))
+}
+
+const countOf = ({ free, doubtful }: FreeSlots): number => free.length + doubtful.length
+
+/** Doubtful slots come last, so that a retry gets another container if there is one. */
+async function fill(env: Env, now: number, slots: FreeSlots, forDryRuns: boolean): Promise<StartMessage[]> {
+  const { free, doubtful } = slots
+  const count = countOf(slots)
+  if (count === 0) return []
   // The first ones may all be parts that a slot cannot make.
   const isChoosy = doubtful.some(({ unfit_for: main }) => main !== null)
-  const waiting = await listWaitingTasks(env.DB, now, isChoosy ? count + MAX_JOB_PARTS : count)
+  const list = forDryRuns ? listWaitingDryRuns : listWaitingTasks
   const started: StartMessage[] = []
-  for (const task of waiting) {
-    if (free.length + doubtful.length === 0) break
+  for (const task of await list(env.DB, now, isChoosy ? count + MAX_JOB_PARTS : count)) {
+    if (countOf(slots) === 0) break
     const slot = takeSlot(task, free, doubtful)
     if (slot === undefined) continue
     const claimed = await transitionTask(env, task.id, { type: 'claim' }, { slot })
     if (claimed.ok) started.push({ task: task.id, attempt: claimed.next.attempt })
   }
-  if (started.length > 0) await env.QUEUE.sendBatch(started.map((body) => ({ body })))
+  return started
 }
 
 /** Takes a slot out of one of the lists; undefined = the slots that are left cannot make this part. */

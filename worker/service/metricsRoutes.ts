@@ -10,7 +10,7 @@ import type { AppEnv } from '../http/context.ts'
 import { flushCounts } from '../metrics/isolateCounts.ts'
 import { metricsText, type Gauges } from '../metrics/metricsText.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
-import { listFreeSlots } from '../transcoders/capacity.ts'
+import { listDryRunSlots, listFreeSlots } from '../transcoders/capacity.ts'
 import { readCapacity } from './transcoderHealth.ts'
 
 /** Requests to Durable Objects of one scrape. */
@@ -24,7 +24,7 @@ export const metricsRoutes = new Hono<AppEnv>().use(authenticate('admin')).get('
   const now = Date.now()
   const began = performance.now()
   const [values, totals, busy] = await Promise.all([
-    readGauges(env.DB, now),
+    readGauges(env.DB, now, listDryRunSlots(env)),
     readTotals(env.DB),
     listBusySlots(env.DB, MAX_DISKS),
   ])
@@ -43,7 +43,7 @@ export const metricsRoutes = new Hono<AppEnv>().use(authenticate('admin')).get('
     slots: [[{}, capacity.slots]],
     slots_busy: [[{}, values.slots]],
     starts_failing: [[{}, values.startsFailing]],
-    transcoders_idle: [[{}, idle.free.length + idle.doubtful.length]],
+    transcoders_idle: [[{}, idle.all.free.length + idle.all.doubtful.length]],
     transcoders_draining: [[{}, capacity.draining]],
     transcoders_silent: [[{}, capacity.silent]],
     transcoder_disk_free_bytes: disks.map(({ k, free }) => [{ slot: String(k) }, free]),

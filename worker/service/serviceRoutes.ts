@@ -29,9 +29,13 @@ export const serviceRoutes = new Hono<AppEnv>()
     for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY'] as const) {
       if (!c.env[name]) missing.push(`the secret ${name} is not set (npm run cloudflare -- secret put ${name})`)
     }
-    const { commit, egress, maxSlots, problems, transcoders } = settings(c.env)
+    const { commit, egress, maxSlots, dryRunSlots, problems, transcoders } = settings(c.env)
     let startsFailing = 0
-    let capacity: Capacity = { slots: transcoders === 'registered' ? 0 : maxSlots, draining: 0, silent: 0 }
+    let capacity: Capacity = {
+      slots: transcoders === 'registered' ? 0 : maxSlots - dryRunSlots,
+      draining: 0,
+      silent: 0,
+    }
     try {
       startsFailing = await countFailingStarts(c.env.DB)
       capacity = await readCapacity(c.env)

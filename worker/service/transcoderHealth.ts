@@ -17,9 +17,9 @@ export interface Capacity {
 }
 
 export async function readCapacity(env: Env): Promise<Capacity> {
-  const { maxSlots, transcoders } = settings(env)
+  const { maxSlots, dryRunSlots, transcoders } = settings(env)
   if (transcoders !== 'registered')
-    return { slots: maxSlots, draining: 0, silent: await countUnresponsiveTranscoders(env) }
+    return { slots: maxSlots - dryRunSlots, draining: 0, silent: await countUnresponsiveTranscoders(env) }
   const { ready, draining, away } = await countRegistered(env, Date.now())
   return { slots: ready, draining, silent: away }
 }

@@ -19,9 +19,9 @@ export const jobOperations: OperationTable = {
     id: 'createJob',
     summary: 'Create a job',
     description:
-      'Validates the body, stores the job and puts it into the queue. For an invalid body, the answer lists all problems with their paths. With `dry_run=true` the job only analyses the source and makes a plan: the result is in `status.estimate`, and nothing is encoded or stored.',
+      'Validates the body, stores the job and puts it into the queue. For an invalid body, the answer lists all problems with their paths. With `dry_run=true` the job only analyses the source and makes a plan: the result is in `status.estimate`, and nothing is encoded or stored. `dry_run=unlisted` does the same for a form: the dry run is in no list, ends after 10 minutes at the latest, and is deleted 10 minutes later; `DELETE` also ends it.',
     auth: 'jobs',
-    query: { dry_run: { enum: ['true', 'false'] } },
+    query: { dry_run: { enum: ['true', 'false', 'unlisted'] } },
     headers: idempotency,
     body: { type: 'application/json', schema: schemaRef('Job'), example: example.job },
     answers: json('Created', example.created),

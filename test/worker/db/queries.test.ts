@@ -5,6 +5,7 @@ import { applyEvent } from '../../../worker/scheduler/applyEvent.ts'
 import {
   deleteOldJobs,
   deleteExpiredIdempotencyKeys,
+  deleteUnlistedJobs,
   clearExpiredSecrets,
   listDeletedJobs,
   listExpiredOutputs,
@@ -36,6 +37,7 @@ import {
   findTimeline,
   listKnownSlots,
   listUnattendedTasks,
+  listWaitingDryRuns,
   listWaitingTasks,
 } from '../../../worker/db/tasks.ts'
 import { newJobRow } from '../support/newJobRow.ts'
@@ -107,6 +109,8 @@ test('what is asked with every request and every minute reads no table from end 
   await findTask(explaining, 'x')
   await listKnownSlots(explaining, 1)
   await listWaitingTasks(explaining, 1, 1)
+  await listWaitingDryRuns(explaining, 1, 1)
+  await deleteUnlistedJobs(explaining, 1, 1)
   await listUnattendedTasks(explaining, 1, 1, 1, 1)
   await listOverdueJobs(explaining, 1, 1)
   await insertParts(explaining, 'x', 1, 2, 1).all()

@@ -137,6 +137,28 @@ test('what would end the job ends its dry run, with the same error', async () =>
   expect(end.tcode_progress).not.toBe('100')
 })
 
+test('an unlisted dry run is in no list, and is ended and deleted by one request, or by the service', async () => {
+  const unlisted = '/api/v0/job?dry_run=unlisted'
+  const { _auto_generated_id_: id } = await create(unlisted)
+  const attempt = await startNextAttempt()
+  expect(await readStatus(id)).toMatchObject({ dry_run: true, job_completed: false })
+  const listed = async () => (await readJson('/api/v0/job?limit=5')).jobs.map((job: any) => job._auto_generated_id_)
+  expect(await listed()).not.toContain(id)
+  expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
+  await expect.poll(() => transcoders.cancels.map(({ task_id: task }) => task)).toContain(attempt.run.task_id)
+  expect((await apiRequest(`/api/v0/job/${id}`)).status).toBe(404)
+
+  // The browser died: one that waits is ended, one that has ended is deleted.
+  const { _auto_generated_id_: left } = await create(unlisted)
+  await startNextAttempt()
+  advanceClock(11 * 60_000)
+  await reconcile(env)
+  expect(await readStatus(left)).toMatchObject({ error: { code: 'deadline_exceeded' } })
+  advanceClock(11 * 60_000)
+  await reconcile(env)
+  expect((await apiRequest(`/api/v0/job/${left}`)).status).toBe(404)
+})
+
 test('an Idempotency-Key is of a dry run or of a job, not of both', async () => {
   const headers = { 'idempotency-key': 'one' }
   const first = await create(DRY, { headers })

@@ -3,6 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
+import { assignSlots } from '../../../worker/scheduler/assignSlots.ts'
 import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
 import { app } from '../../../worker/app.ts'
 import { insertJob, insertTask } from '../../../worker/db/jobs.ts'
@@ -42,11 +43,16 @@ const issue = async (terms: Record<string, unknown>): Promise<string> => (await 
 
 let made = 0
 /** Only rows, as job creation inserts them. */
-async function insert(account: string, count: number, priority = 0): Promise<void> {
+async function insert(
+  account: string,
+  count: number,
+  priority = 0,
+  kind: 'transcode' | 'plan' = 'transcode',
+): Promise<void> {
   const statements: D1PreparedStatement[] = []
   for (let n = 0; n < count; n++) {
     const row = newJobRow(`simulated-${made++}`, { account, priority, now: 1, deadlineAt: Date.now() + 1e9 })
-    statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, 'transcode'))
+    statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, kind))
   }
   await env.DB.batch(statements)
 }
@@ -68,6 +74,40 @@ test('an account with 1,000 waiting jobs does not keep one with a single job wai
   expect(await dispatch(4)).toEqual({ many: 4 })
   await insert('one', 1)
   expect(await dispatch(5)).toEqual({ many: 4, one: 1 })
+})
+
+test('a dry run comes first in its account, and does not take the turn of another', async () => {
+  await insert('a', 3)
+  await insert('a', 2, 0, 'plan')
+  await insert('b', 1)
+  const waiting = await listWaitingTasks(env.DB, Date.now(), 10)
+  expect(waiting.map(({ account, kind }) => `${account} ${kind}`)).toEqual([
+    'a plan',
+    'b transcode',
+    'a plan',
+    ...Array.from({ length: 3 }, () => 'a transcode'),
+  ])
+})
+
+test('a slot for dry runs takes nothing else, and takes one of an account that may run no more', async () => {
+  const kept = { ...env, DRY_RUN_SLOTS: '1', QUEUE: { sendBatch: async () => undefined } as unknown as Queue }
+  const held = async () => {
+    await assignSlots(kept)
+    const { results } = await env.DB.prepare(
+      'SELECT k, kind FROM slots JOIN tasks ON tasks.id = slots.task ORDER BY k',
+    ).all()
+    return results
+  }
+  await put('a', { max_running: 1 })
+  await insert('a', 3)
+  expect(await held()).toEqual([{ k: 0, kind: 'transcode' }])
+  await insert('a', 2, 0, 'plan')
+  expect(await held()).toEqual([
+    { k: 0, kind: 'transcode' },
+    { k: 1, kind: 'plan' },
+  ])
+  const health = await (await app.request('/health', {}, kept)).json<any>()
+  expect(health.slots).toBe(1)
 })
 
 /** Assigns the only slot as the scheduler does; returns the task that gets it. */

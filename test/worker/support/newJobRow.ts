@@ -20,6 +20,7 @@ export function newJobRow(jobId: string, change: Partial<NewJobRow> = {}): NewJo
     searchText: 'film.mp4',
     maxActive: 10_000,
     maxAffordable: null,
+    isUnlisted: false,
     ...change,
   }
 }

@@ -55,6 +55,8 @@ interface Ask {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
+  /** The request goes on if the page is closed. */
+  keepalive?: boolean
   /** Used instead of the session's key. */
   key?: string
 }
@@ -77,6 +79,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
       },
       ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
       ...(ask.signal ? { signal: ask.signal } : {}),
+      ...(ask.keepalive === true ? { keepalive: true } : {}),
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
@@ -148,6 +151,10 @@ export const retryJob = (id: number, once: string): Promise<Created> =>
 
 export const deleteJob = (id: number): Promise<void> => request(`/api/v0/job/${id}`, { method: 'DELETE' })
 
+/** The same, also while the page is being closed. */
+export const deleteJobAtLast = (id: number): Promise<void> =>
+  request(`/api/v0/job/${id}`, { method: 'DELETE', keepalive: true })
+
 export const readEvents = async (id: number, signal: AbortSignal): Promise<PublicEvent[]> =>
   (await request<{ events: PublicEvent[] }>(`/api/v0/job/${id}/events`, { signal })).events
 
@@ -173,7 +180,7 @@ export const deletePreset = (id: string): Promise<void> =>
 
 /** `once` is the same for every attempt to send one request, so that a lost answer does not lead to a second job. */
 export function createJob(body: unknown, dryRun: boolean, once: string): Promise<Created> {
-  return request<Created>(`/api/v0/job${dryRun ? '?dry_run=true' : ''}`, {
+  return request<Created>(`/api/v0/job${dryRun ? '?dry_run=unlisted' : ''}`, {
     method: 'POST',
     body,
     headers: { 'idempotency-key': once },

@@ -154,7 +154,7 @@ function JoinedAnalysis({ analysis }: { analysis: Analysis | undefined }) {
   const seconds = analysis?.source?.duration_seconds ?? null
   if (analysis === undefined) return null
   const text = analysis.busy
-    ? 'Analysing the joined sources …'
+    ? (analysis.phase ?? 'Analysing the joined sources …')
     : analysis.failure
       ? `${analysis.failure.message} ${errorAdvice(analysis.failure.code)}`
       : seconds === null

@@ -90,7 +90,7 @@ function standing({ transfer }: Source, analysis: Analysis | undefined): [kind: 
     default:
   }
   if (analysis?.source) return ['done', 'Source analysed']
-  if (analysis?.busy === true) return ['running', 'Analysing']
+  if (analysis?.busy === true) return ['running', analysis.phase ?? 'Analysing']
   if (analysis?.failure) return ['failed', 'Not readable']
   return transfer ? ['done', 'Uploaded'] : ['', '']
 }

@@ -10,6 +10,7 @@ import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 let service: Service
 let media: PausableFileServer
 let broken: PausableFileServer
+let held: PausableFileServer
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 const resources = fileResources()
 beforeAll(async () => {
@@ -21,7 +22,9 @@ beforeAll(async () => {
   )
   await writeFile(tempDir.file('broken.mp4'), Buffer.alloc(4000, 'no film '))
   broken = resources.use(await PausableFileServer.start(tempDir.file('broken.mp4')))
-  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${broken.host}` }))
+  held = resources.use(await PausableFileServer.start(tempDir.file('clip.mp4')))
+  const hosts = [media, broken, held].map(({ host }) => host).join(',')
+  service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: hosts, DRY_RUN_TRANSCODERS: '1' }))
 })
 
 async function dryRun(body: object): Promise<number> {
@@ -52,6 +55,16 @@ const body = () =>
     audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 2 }],
     gop_length: 2,
   })
+
+test('a dry run does not wait for the job that holds the only transcoder for jobs', async () => {
+  held.pauseAt(0.5)
+  const job = await service.create(jobRequest(held.url, 'http'))
+  await expect.poll(async () => (await service.status(job))?.state).toBe('running')
+  expect(await service.waitForEnd(await dryRun(body()))).toMatchObject({ state: 'ready', error: null })
+  expect(await service.status(job)).toMatchObject({ state: 'running' })
+  held.resume()
+  expect(await service.waitForEnd(job)).toMatchObject({ state: 'ready', error: null })
+})
 
 test('a dry run predicts what the job then does, and stores only its poster and log', async () => {
   const before = await stored()

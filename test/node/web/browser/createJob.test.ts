@@ -87,6 +87,21 @@ test('the source comes first: a file is analysed, and time, size and cost are kn
   expect(await complaints()).toEqual([])
 })
 
+test('the dry run of a page that is closed is gone', async () => {
+  const { page } = await open()
+  source.pauseAt(0)
+  await page.getByRole('radio', { name: 'Web address' }).check()
+  const made = page.waitForResponse((answer) => answer.url().endsWith('?dry_run=unlisted'))
+  await page.getByLabel('Address', { exact: true }).fill(source.url)
+  await page.getByRole('button', { name: 'Analyse source' }).click()
+  const { _auto_generated_id_: id } = (await (await made).json()) as { _auto_generated_id_: number }
+  const status = async () => (await service.call(`/api/v0/job/${id}`)).status
+  expect(await status()).toBe(200)
+  await page.goto('about:blank')
+  await expect.poll(status).toBe(404)
+  source.resume()
+})
+
 test('from the beginning of the page to Create job Tab makes fewer than 12 stops', async () => {
   const { page } = await open()
   await choose(page, 'Harbour.mp4')

@@ -1,9 +1,9 @@
-// In charge of: one dry run: starting it, waiting for its end, keeping its preview, and deleting it, so that dry runs
-// of the form do not fill the list of jobs.
+// In charge of: one dry run: starting it, waiting for its end, keeping its preview, and deleting it, also when its result is
+// of no use any more or the page is closed.
 // Not in charge of: when to start one (sourceAnalysis.ts).
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { ApiError, createJob, deleteJob, isFinal, type Failure } from '../../api/api.ts'
+import { ApiError, createJob, deleteJobAtLast, isFinal, type Failure } from '../../api/api.ts'
 import { watchJob } from '../../api/jobWatch.ts'
 import { onSession } from '../../api/session.ts'
 import type { FormBody } from './formBody.ts'
@@ -16,15 +16,27 @@ export interface DryRunResult {
   failure: Failure | null
 }
 
-/** @throws ApiError if the service rejects it */
-export async function dryRun(body: FormBody, onNews: (status: PublicStatus) => void): Promise<DryRunResult> {
+/** `signal`: the result is of no use any more. @throws ApiError if the service rejects it */
+export async function dryRun(
+  body: FormBody,
+  onNews: (status: PublicStatus) => void,
+  signal: AbortSignal,
+): Promise<DryRunResult> {
   // A dry run calls no webhook and needs no metadata; only the plan matters.
   const { webhook_url: _hook, metadata: _own, ...asked } = body
   const { _auto_generated_id_: id } = await createJob(asked, true, crypto.randomUUID())
-  const status = await ended(id, onNews)
-  const poster = await posterOf(status)
-  // The result is read. If deleting fails, retention removes the job.
-  deleteJob(id).catch(() => undefined)
+  // Where this is not reached, or fails, the service removes an unlisted dry run by itself.
+  const remove = (): void => void deleteJobAtLast(id).catch(() => undefined)
+  addEventListener('pagehide', remove)
+  let status: PublicStatus
+  let poster: string | null
+  try {
+    status = await ended(id, onNews, signal)
+    poster = await posterOf(status)
+  } finally {
+    removeEventListener('pagehide', remove)
+    remove()
+  }
   return {
     source: status.source ?? status.estimate?.probe ?? null,
     estimate: status.estimate,
@@ -33,7 +45,7 @@ export async function dryRun(body: FormBody, onNews: (status: PublicStatus) => v
   }
 }
 
-function ended(id: number, onNews: (status: PublicStatus) => void): Promise<PublicStatus> {
+function ended(id: number, onNews: (status: PublicStatus) => void, signal: AbortSignal): Promise<PublicStatus> {
   const { promise, resolve, reject } = Promise.withResolvers<PublicStatus>()
   const stop = watchJob(id, {
     onJob: ({ status }) => {
@@ -47,7 +59,11 @@ function ended(id: number, onNews: (status: PublicStatus) => void): Promise<Publ
   const forget = onSession(({ key }) => {
     if (key === null) reject(new ApiError(0, 'unauthorized', 'Signed out.'))
   })
+  const abandon = (): void => reject(signal.reason as Error)
+  if (signal.aborted) abandon()
+  signal.addEventListener('abort', abandon)
   return promise.finally(() => {
+    signal.removeEventListener('abort', abandon)
     stop()
     forget()
   })

@@ -66,16 +66,19 @@ export function useAnalyses(sources: readonly Readable[], body: FormBody | null)
       const settingsKey = settingsFor(source)
       update(key, { busy: true, phase: 'Starting the analysis', estimate: null, failure: null, settingsKey })
       try {
-        const found = await dryRun({ ...(rest as FormBody), ...members }, (status) => {
-          if (signal.aborted) return
-          update(key, { phase: describeProgress(status), ...(status.source ? { source: status.source } : {}) })
-        })
+        const found = await dryRun(
+          { ...(rest as FormBody), ...members },
+          (status) => {
+            if (signal.aborted) return
+            update(key, { phase: describeProgress(status), ...(status.source ? { source: status.source } : {}) })
+          },
+          signal,
+        )
         if (found.poster !== null) posters.current.add(found.poster)
+        // The source stays the same when the settings change.
         const before = known.current.get(key)
         const seen = { source: found.source ?? before?.source ?? null, poster: found.poster ?? before?.poster ?? null }
-        // The source stays the same when the settings change.
-        if (signal.aborted) update(key, seen)
-        else update(key, { ...seen, busy: false, phase: null, estimate: found.estimate, failure: found.failure })
+        update(key, { ...seen, busy: false, phase: null, estimate: found.estimate, failure: found.failure })
       } catch (error) {
         if (!signal.aborted) update(key, { busy: false, phase: null, failure: asError(error) })
       }
