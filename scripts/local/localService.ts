@@ -16,6 +16,7 @@ import { applyMigrations } from './applyMigrations.ts'
 import { removeEmptyObjects, type KnownObjects } from './emptyObjects.ts'
 import { probeWorker, triggerCron, waitUntilHealthy } from './processes/workerProbe.ts'
 import { createRunSecrets, loadStoredSecrets, type RunSecrets, type StoredSecrets } from './localSecrets.ts'
+import { isDiskFull } from './diskSpace.ts'
 import { currentCommit } from './currentCommit.ts'
 import { ROOT, type LocalSettings } from './localSettings.ts'
 import { openStateDirectory, type StateDirectory } from './stateDirectory.ts'
@@ -77,7 +78,10 @@ export class LocalService {
     const { inherited, engine: enginePaths, apiKey, registrationSecret, remote } = this.#settings
     const state = await openStateDirectory(this.#settings.stateDir)
     this.#lock = await acquireStateLock(state.path, state.runDir)
-    const front = new ReverseProxy(state.socket, { trustedProxies: this.#settings.trustedProxies })
+    const front = new ReverseProxy(state.socket, {
+      trustedProxies: this.#settings.trustedProxies,
+      isDiskFull: () => isDiskFull(state.path),
+    })
     const baseUrl = await this.#openPort(front)
     await killOrphans([processMarker(state.runDir), `unix:${state.socket}`], this.#report)
     const engine =

@@ -35,6 +35,12 @@ export const proxyErrors = {
     message: 'The service is starting. Try again in a moment.',
     headers: { 'retry-after': '1' },
   },
+  full: {
+    code: 'unavailable',
+    message:
+      'The disk of the service is full: nothing can be stored. Its operator has to free space; what runs goes on then. Try again in a minute.',
+    headers: { 'retry-after': '60' },
+  },
   broken: { code: 'internal', message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ProxyError>
 

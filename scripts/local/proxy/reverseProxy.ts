@@ -36,12 +36,15 @@ interface ReverseProxyOptions {
   holdMs?: number
   /** Whose forwarding headers are believed: other clients could set them too. */
   trustedProxies?: TrustedProxies
+  /** Asked when the Worker says that it is not available: it does not see why its database cannot be written. */
+  isDiskFull?: () => Promise<boolean>
 }
 
 export class ReverseProxy {
   readonly #socketPath: string
   readonly #holdMs: number
   readonly #trustedProxies: TrustedProxies
+  readonly #isDiskFull: () => Promise<boolean>
   readonly #server: Server
   readonly #agents = { reads: keepAliveAgent(), others: new RetryingAgent() }
   /** The current request of each connection. */
@@ -49,10 +52,14 @@ export class ReverseProxy {
   readonly #open = new Set<ProxiedRequest>()
   #authority = ''
 
-  constructor(socketPath: string, { holdMs = RESTART_WAIT_MS, trustedProxies = [] }: ReverseProxyOptions = {}) {
+  constructor(
+    socketPath: string,
+    { holdMs = RESTART_WAIT_MS, trustedProxies = [], isDiskFull = async () => false }: ReverseProxyOptions = {},
+  ) {
     this.#socketPath = socketPath
     this.#holdMs = holdMs
     this.#trustedProxies = trustedProxies
+    this.#isDiskFull = isDiskFull
     this.#server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -127,6 +134,7 @@ export class ReverseProxy {
       path: target.path,
       host,
       trustProxy: isTrusted(peer, this.#trustedProxies),
+      isDiskFull: this.#isDiskFull,
       client: clientAddress(peer, incoming.rawHeaders, this.#trustedProxies),
     })
     this.#busy.set(incoming.socket, exchange)
@@ -151,6 +159,7 @@ interface ProxyTarget {
   path: string
   host: string
   trustProxy: boolean
+  isDiskFull: () => Promise<boolean>
   /** Address of the client, as far as it is known. */
   client: string
 }
@@ -251,7 +260,7 @@ class ProxiedRequest {
       if (socket.connecting) socket.once('connect', connected)
       else connected()
     })
-    outgoing.once('response', (answer) => this.#answer(answer))
+    outgoing.once('response', (answer) => void this.#answer(answer))
     outgoing.on('error', () => {
       if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) drainRequest(this.#incoming)
       else this.#failed(isConnected)
@@ -272,13 +281,20 @@ class ProxiedRequest {
     drainRequest(this.#incoming)
   }
 
-  #answer(answer: IncomingMessage): void {
+  async #answer(answer: IncomingMessage): Promise<void> {
     const response = this.#response
+    const status = answer.statusCode ?? 500
+    // /health lists by itself what is missing.
+    if (status === 503 && this.#way.path !== '/health' && (await this.#way.isDiskFull().catch(() => false))) {
+      answer.resume()
+      sendError(response, proxyErrors.full)
+      drainRequest(this.#incoming)
+      return
+    }
     if (this.#isBroken || response.destroyed) {
       answer.destroy()
       return
     }
-    const status = answer.statusCode ?? 500
     // An error of the runtime, with its own texts and stack traces. The Worker's own errors are JSON.
     if (status >= 500 && !/^application\/json/i.test(answer.headers['content-type'] ?? '')) {
       answer.resume()

@@ -21,14 +21,18 @@ async function socketPath(): Promise<string> {
   return tempDir.file('runtime')
 }
 
-async function door(path: string, options: { holdMs?: number; trustedProxies?: TrustedProxies } = {}): Promise<number> {
+async function door(path: string, options: ConstructorParameters<typeof ReverseProxy>[1] = {}): Promise<number> {
   const front = new ReverseProxy(path, options)
   toClose.push(() => front.close())
   return front.listen(0)
 }
 
 /** A front server before a fake runtime that answers with this listener. */
-async function before(answer: RequestListener, trustedProxies: TrustedProxies = []): Promise<number> {
+async function before(
+  answer: RequestListener,
+  trustedProxies: TrustedProxies = [],
+  isDiskFull = async () => false,
+): Promise<number> {
   const path = await socketPath()
   const runtime = createServer(answer)
   runtime.listen(path)
@@ -37,7 +41,7 @@ async function before(answer: RequestListener, trustedProxies: TrustedProxies = 
     runtime.closeAllConnections()
     await new Promise((done) => runtime.close(done))
   })
-  return door(path, { trustedProxies })
+  return door(path, { trustedProxies, isDiskFull })
 }
 
 /** The same, before a runtime that does not speak HTTP. */
@@ -497,6 +501,20 @@ describe('an answer on its way to the client', () => {
     })
     const { status: got, body } = await ask(port, '/x')
     expect([got, JSON.parse(body)]).toEqual([shown, { error: { code, message: expect.any(String) as string } }])
+  })
+
+  test('says that the disk is full where the Worker only knows that it cannot write', async () => {
+    let isFull = true
+    const listener: RequestListener = (_incoming, response) => {
+      response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '2' })
+      response.end('{"error":{"code":"unavailable"}}')
+    }
+    const port = await before(listener, [], async () => isFull)
+    const { status, headers, body } = await ask(port, '/x')
+    expect([status, headers['retry-after']]).toEqual([503, '60'])
+    expect(JSON.parse(body)).toEqual({ error: { code: 'unavailable', message: expect.stringContaining('disk') } })
+    isFull = false
+    expect((await ask(port, '/x')).headers['retry-after']).toBe('2')
   })
 
   test('is passed on where the Worker itself says 500', async () => {
