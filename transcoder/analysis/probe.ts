@@ -8,6 +8,7 @@ import { explainExit } from '../ffmpeg/exit.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { FfprobeError, runFfprobe } from '../ffmpeg/run.ts'
 import { DEEP_PROBE_FLAGS } from '../plan/streams/audioStreamCount.ts'
+import { undecodableVideo } from '../plan/model/undecodableVideo.ts'
 import { parseFfprobe, type UnnamedAudio } from '../plan/model/ffprobeJson.ts'
 import type { FfprobeJson } from '../plan/model/probeOutput.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -72,7 +73,7 @@ export function readProbe(document: FfprobeJson, program: number | null, unnamed
       'The source is a GIF with a single image, which is not transcoded: an animated GIF is.',
     )
   if (media.video === null && media.audio.length === 0)
-    throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
+    throw new TaskError('source_not_media', `The source has ${undecodableVideo(media) ?? 'neither video nor audio'}.`, {
       details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },
     })
   return media

@@ -11,6 +11,7 @@ import { carriesSidecars } from './streams/sidecarCaptions.ts'
 import { warnClockJumps } from './streams/clockJumps.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
+import { undecodableVideo } from './model/undecodableVideo.ts'
 import type { ExtractsPlan, Plan } from './model/plan.ts'
 import type { SourceVideo } from './model/videoPlan.ts'
 import { requireDistinctPaths } from './distinctPaths.ts'
@@ -147,11 +148,7 @@ function noVideo(spec: JobSpec, media: MediaInfo): TaskError {
     spec.audioDirectory === null
       ? 'leave out the video profiles, or give audio_output_path, and an audio profile with source_stream to have its audio as files'
       : 'give an audio profile its source_stream to have that audio as a file in audio_output_path'
-  const empty = media.other.filter(({ type }) => type === 'video').map(({ codec }) => codec)
-  const declared =
-    empty.length === 0
-      ? 'no video stream'
-      : `no picture that can be decoded (it declares ${empty.length} video ${empty.length === 1 ? 'stream' : 'streams'}, ${empty.join(', ')})`
+  const declared = undecodableVideo(media) ?? 'no video stream'
   return new TaskError('no_video', `The source has ${declared}: it has ${has}${cover}; ${instead}.`, {
     field: 'input',
     details: { audio_streams: audio, other_streams: media.other.length },

@@ -46,6 +46,21 @@ async function serve(): Promise<{ url: string } & AsyncDisposable> {
 }
 
 describe('probing', () => {
+  test('a stream without parameter sets is video that cannot be decoded, not a source without video', async () => {
+    const path = tempDir.file('cut.ts')
+    const run = ['-f', 'lavfi', '-i', 'testsrc2=s=64x64:d=1', '-c:v', 'libx264', '-f', 'mpegts', path]
+    await ffmpeg(run)
+    const bytes = await readFile(path)
+    // SPS (7) and PPS (8) become filler (12).
+    for (let at = bytes.indexOf('000001', 0, 'hex'); at >= 0; at = bytes.indexOf('000001', at + 3, 'hex'))
+      if ([7, 8].includes(bytes[at + 3]! & 31)) bytes[at + 3] = 12
+    await writeFile(path, bytes)
+    await expect(look(path)).rejects.toMatchObject({
+      code: 'source_not_media',
+      message: expect.stringMatching(/no picture that can be decoded .*1 video stream, h264, without parameter sets/),
+    })
+  })
+
   test('an mp4 is read with size, rate and channels', async () => {
     expect(await look(clip)).toMatchObject({
       formats: expect.arrayContaining(['mp4']),
