@@ -80,7 +80,7 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
     covers: ['contract/task', 'scripts/local', 'worker/db', 'worker/scheduler', 'worker/taskApi', 'transcoder/taskApi'],
   },
   expressions: {
-    tests: node('harness/regularExpressions'),
+    tests: node('harness/regularExpressions', 'harness/readerGrowth'),
     covers: ['cli', 'client', 'contract', 'transcoder', 'worker'],
   },
   web: { tests: node('web/browser'), covers: ['web'] },

@@ -79,7 +79,7 @@ function programs({ sandbox }: FfmpegPrograms): FfmpegPrograms {
 function unreadable({ ended, code, signal, stderr }: FfmpegResult, { cpuSeconds, heapMib }: typeof LIMITS): Error {
   if (ended === 'stalled' || signal === 'SIGXCPU' || code === 152)
     return new CaptionError(`Reading it takes more than ${cpuSeconds} s of processor time.`)
-  if (/out of memory|memory allocation/i.test(stderr))
+  if (/out of memory|allocation failed|Invalid string length/i.test(stderr))
     return new CaptionError(`Reading it takes more than ${heapMib} MiB of memory.`)
   return new Error(`The process that reads captions ended with ${signal ?? code}: ${stderr.slice(-2000)}`)
 }

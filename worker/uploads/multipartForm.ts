@@ -57,7 +57,8 @@ export function parseMultipart(contentType: string): MultipartParser {
           // The line break stays: if there are no headers, it starts the blank line.
           return end
         }
-        if (bytes[end] !== 0x20 && bytes[end] !== 0x09) throw malformed('A boundary of the form is malformed.')
+        const isBlank = bytes[end] === 0x20 || bytes[end] === 0x09
+        if (!isBlank || end - at > MAX_HEADER_BYTES) throw malformed('A boundary of the form is malformed.')
       }
       return at
     },

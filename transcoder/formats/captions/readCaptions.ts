@@ -7,6 +7,7 @@ import { plainText, tidyLines, type CaptionCue } from './captionCue.ts'
 import type { CaptionFile, CaptionRemark } from './captionFile.ts'
 import { CaptionError } from './captionError.ts'
 import { decodeCaptionText } from './captionText.ts'
+import { flattenCues } from './flattenCues.ts'
 import { readScc } from './sccReader.ts'
 import { readSrt } from './srtReader.ts'
 import { isStl, readStl } from './stlReader.ts'
@@ -25,16 +26,23 @@ export function readCaptions(bytes: Uint8Array, { format: asked, offsetSeconds }
   const { text, isAssumed } = isStl(bytes) ? { text: '', isAssumed: false } : decodeCaptionText(bytes)
   const format = asked ?? (isStl(bytes) ? 'stl' : detectFormat(text))
   const isEmpty = !isStl(bytes) && text.trim() === ''
-  const { cues, remarks, codes }: Pick<CaptionFile, 'cues' | 'remarks' | 'codes'> = isEmpty
+  const {
+    cues: found,
+    remarks,
+    codes,
+  }: Pick<CaptionFile, 'cues' | 'remarks' | 'codes'> = isEmpty
     ? { cues: [], remarks: [] }
     : readAs(asked ?? format, { bytes, text, isDetected: asked === null, offsetSeconds })
-  const shown = cues.map((cue) => ({ ...cue, lines: tidyLines(cue.lines) })).filter(({ lines }) => lines.length > 0)
+  const shown = found.map((cue) => ({ ...cue, lines: tidyLines(cue.lines) })).filter(({ lines }) => lines.length > 0)
   requireLimits(shown)
   const lasting = shown.filter(({ start, end }) => end > start)
   const untimed = shown.length - lasting.length
+  const cues = lasting.toSorted((a, b) => a.start - b.start)
+  // Tracks of mp4 and CEA-608 need it: what it refuses is refused while the file is read.
+  flattenCues(cues)
   return {
     format,
-    cues: lasting.toSorted((a, b) => a.start - b.start),
+    cues,
     remarks: [
       ...(isAssumed ? [ENCODING] : []),
       ...remarks,

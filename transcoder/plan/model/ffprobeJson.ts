@@ -5,7 +5,7 @@ import type { AudioStream, MediaInfo, OtherStream, StreamDisposition, VideoStrea
 import { pictureLines } from './blanking.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { FfprobeJson, ProbeStream } from './probeOutput.ts'
-import { chooseVideo, isOnePicture, isUnreadable } from './streamChoice.ts'
+import { chooseVideo, hasMotion, isPicture, isUnreadable } from './streamChoice.ts'
 import { distance, ratio, toNumber } from '../../formats/rational.ts'
 
 /** In a source of constant rate the two rates differ by rounding only. */
@@ -30,13 +30,16 @@ export function parseFfprobe(
   const formats = document.format?.format_name?.split(',') ?? []
   const programs = formats.includes('mpegts') ? (document.programs ?? []) : []
   const program = chooseProgram(document, programs, wanted)
-  const members = (program?.streams ?? []).map(({ index }) => index)
+  const members = new Set((program?.streams ?? []).map(({ index }) => index))
   const named = (document.streams ?? []).map((stream) => withName(stream, unnamed))
-  const streams = named.filter(({ index }) => program === null || members.includes(index))
+  const streams = named.filter(({ index }) => program === null || members.has(index))
   const videoStreams = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
   // Numbers count every audio stream, also unreadable ones.
   const allAudio = streams.filter((stream) => stream.codec_type === 'audio')
+  const audioNumbers = new Map(allAudio.map((stream, at) => [stream, at + 1]))
   const decodableAudio = allAudio.filter((stream) => !isUnreadable(stream))
+  const used = new Set(decodableAudio)
+  const moving = hasMotion(videoStreams)
   const main = chooseVideo(videoStreams)
   const isCounted =
     named.find(isFirstVideo) === (main ?? named.find(isFirstVideo)) &&
@@ -48,7 +51,7 @@ export function parseFfprobe(
       : extent(streams)),
     sizeBytes: positive(document.format?.size),
     video: main === undefined ? null : readVideo(main, formats),
-    audio: decodableAudio.map((stream) => readAudio(stream, allAudio.indexOf(stream) + 1, formats)),
+    audio: decodableAudio.map((stream) => readAudio(stream, audioNumbers.get(stream)!, formats)),
     program:
       program?.program_num === undefined
         ? null
@@ -56,8 +59,8 @@ export function parseFfprobe(
     programs: programs.flatMap(({ program_num }) => program_num ?? []),
     ...(isCounted || program !== null ? {} : { selectedBy: formats.includes('mpegts') ? 'id' : 'index' }),
     other: streams
-      .filter((stream) => stream !== main && !decodableAudio.includes(stream))
-      .map((stream) => readOther(stream, allAudio.indexOf(stream) + 1, isOnePicture(stream, videoStreams))),
+      .filter((stream) => stream !== main && !used.has(stream))
+      .map((stream) => readOther(stream, audioNumbers.get(stream) ?? 0, moving && isPicture(stream))),
   }
 }
 
@@ -67,9 +70,9 @@ type Program = NonNullable<FfprobeJson['programs']>[number]
 function chooseProgram(document: FfprobeJson, programs: readonly Program[], wanted: number | null): Program | null {
   if (wanted !== null) return programs.find(({ program_num }) => program_num === wanted) ?? null
   if (programs.length < 2) return null
-  const isPicture = (index: number | undefined) =>
-    document.streams?.some((stream) => stream.index === index && stream.codec_type === 'video' && hasSize(stream))
-  return programs.find(({ streams }) => streams?.some(({ index }) => isPicture(index))) ?? null
+  const videos = (document.streams ?? []).filter((stream) => stream.codec_type === 'video' && hasSize(stream))
+  const pictures = new Set(videos.map(({ index }) => index))
+  return programs.find(({ streams }) => streams?.some(({ index }) => pictures.has(index))) ?? null
 }
 
 /** The file's own values would include the other programs, which may be longer or on another clock. */
@@ -208,7 +211,12 @@ function rotation(stream: ProbeStream): VideoStream['rotation'] {
 /** The matrix is printed as three lines of three numbers, each line after its number. */
 function isMirrored(stream: ProbeStream): boolean {
   const text = stream.side_data_list?.find(({ displaymatrix }) => displaymatrix !== undefined)?.displaymatrix ?? ''
-  const [a = 1, b = 0, , c = 0, d = 1] = [...text.replaceAll(/^[0-9a-f]+:/gm, '').matchAll(/-?\d+/g)].map(Number)
+  const [a = 1, b = 0, , c = 0, d = 1] = [
+    ...text
+      .slice(0, 300)
+      .replaceAll(/^[0-9a-f]+:/gm, '')
+      .matchAll(/-?\d+/g),
+  ].map(Number)
   return a * d - b * c < 0
 }
 

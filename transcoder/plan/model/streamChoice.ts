@@ -9,18 +9,20 @@ const UNDECODABLE = new Set(['unknown', 'none', 'ac4', 'mpegh_3d_audio'])
 
 /** Cover art, previews and disabled tracks come after the pictures that move, then the order of the file decides. */
 export function chooseVideo(streams: readonly ProbeStream[]): ProbeStream | undefined {
-  const rank = (stream: ProbeStream): number =>
-    (isOnePicture(stream, streams) ? 2 : 0) + (stream.disposition?.['default'] === 1 ? 0 : 1)
-  return streams.toSorted((one, other) => rank(one) - rank(other))[0]
+  const moving = hasMotion(streams)
+  const ranked = streams.map((stream) => ({
+    stream,
+    rank: (moving && isPicture(stream) ? 2 : 0) + (stream.disposition?.['default'] === 1 ? 0 : 1),
+  }))
+  return ranked.toSorted((one, other) => one.rank - other.rank)[0]?.stream
 }
 
-/** A single picture beside a video. */
-export function isOnePicture(stream: ProbeStream, all: readonly ProbeStream[]): boolean {
-  if (frames(stream) === null) return PICTURES.has(stream.codec_name ?? '') && all.some((other) => !isPicture(other))
-  return isPicture(stream) && all.some((other) => !isPicture(other))
+/** Beside such a stream, a single picture is cover art. */
+export function hasMotion(videos: readonly ProbeStream[]): boolean {
+  return videos.some((stream) => !isPicture(stream))
 }
 
-function isPicture(stream: ProbeStream): boolean {
+export function isPicture(stream: ProbeStream): boolean {
   const count = frames(stream)
   return count === null ? PICTURES.has(stream.codec_name ?? '') : count < 2
 }

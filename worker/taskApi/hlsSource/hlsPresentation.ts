@@ -23,15 +23,16 @@ const MAX_PLAYLIST_BYTES = 8 * 1024 * 1024
 const MAX_KEYS = 10_000
 const PLAYLIST_MS = 30_000
 
+/** Its address is resolved when it is read: with that of the playlist, those of all segments would take much memory. */
 export interface HlsResource {
-  url: string
+  uri: string
   range: HlsByteRange | null
 }
 
 export interface HlsPresentation {
   description: HlsDescription
   /** By track, in the order of the numbers in `HlsDescription.tracks[].segments` and `.maps`. */
-  tracks: { segments: HlsResource[]; maps: HlsResource[] }[]
+  tracks: { url: URL; segments: HlsResource[]; maps: HlsResource[] }[]
   keys: string[]
 }
 
@@ -129,7 +130,7 @@ async function fetchPlaylist(
 }
 
 /** An invalid address stays unchanged: guardedFetch.ts refuses it with its own message. */
-function resolve(uri: string, base: URL): URL | string {
+export function resolve(uri: string, base: URL): URL | string {
   return URL.parse(uri, base) ?? uri
 }
 
@@ -137,33 +138,34 @@ async function describePresentation(
   tracks: { url: URL; playlist: MediaPlaylist; language: string | null }[],
 ): Promise<HlsPresentation> {
   const keys = new Map<string, number>()
-  const keyOf = (piece: HlsInitSection, base: URL): { key: number | null; iv: string | null } => {
-    if (piece.key === null) return { key: null, iv: null }
-    const url = String(resolve(piece.key.uri, base))
-    const index = keys.get(url) ?? keys.set(url, keys.size).size - 1
-    if (keys.size > MAX_KEYS) throw new PlaylistError('source_too_large', `There are more than ${MAX_KEYS} keys.`)
-    return { key: index, iv: piece.key.iv }
-  }
-  const pieceOf = (piece: HlsInitSection, base: URL): HlsResource => ({
-    url: String(resolve(piece.uri, base)),
-    range: piece.range,
-  })
   const made = tracks.map(({ url, playlist, language }) => {
-    const maps = new Map<string, { index: number; piece: HlsResource; key: number | null; iv: string | null }>()
-    const segments = playlist.segments.map(({ map, ...segment }) => {
-      let init: number | null = null
-      if (map !== null) {
-        const piece = pieceOf(map, url)
-        const secret = keyOf(map, url)
-        const name = JSON.stringify([piece, secret])
-        const known = maps.get(name) ?? { index: maps.size, piece, ...secret }
-        maps.set(name, known)
-        init = known.index
-      }
-      const { seconds, discontinuity } = segment
-      return { piece: pieceOf(segment, url), seconds, discontinuity, map: init, ...keyOf(segment, url) }
-    })
-    return { language, maps: [...maps.values()], segments }
+    // An address may have 16 kB, and be that of every segment: it is resolved and compared once.
+    const known = new Map<string, number>()
+    const keyOf = ({ key }: HlsInitSection): { key: number | null; iv: string | null } => {
+      if (key === null) return { key: null, iv: null }
+      const index = known.get(key.uri) ?? indexIn(keys, String(resolve(key.uri, url)))
+      known.set(key.uri, index)
+      if (keys.size > MAX_KEYS) throw new PlaylistError('source_too_large', `There are more than ${MAX_KEYS} keys.`)
+      return { key: index, iv: key.iv }
+    }
+    const names = new Map<string, number>()
+    const maps: { piece: HlsResource; key: number | null; iv: string | null }[] = []
+    const mapOf = new Map<HlsInitSection, number>()
+    const indexOfMap = (map: HlsInitSection): number => {
+      const resource = { piece: { uri: map.uri, range: map.range }, ...keyOf(map) }
+      const index = indexIn(names, JSON.stringify(resource))
+      if (index === maps.length) maps.push(resource)
+      mapOf.set(map, index)
+      return index
+    }
+    const segments = playlist.segments.map(({ map, seconds, discontinuity, ...segment }) => ({
+      piece: { uri: segment.uri, range: segment.range },
+      seconds,
+      discontinuity,
+      map: map === null ? null : (mapOf.get(map) ?? indexOfMap(map)),
+      ...keyOf(segment),
+    }))
+    return { url, language, maps, segments }
   })
   const description = {
     ended: tracks.every(({ playlist }) => playlist.ended),
@@ -175,7 +177,8 @@ async function describePresentation(
       segments: segments.map(({ piece: _piece, ...segment }) => segment),
     })),
   }
-  const pieces = made.map(({ maps, segments }) => ({
+  const pieces = made.map(({ url, maps, segments }) => ({
+    url,
     maps: maps.map(({ piece }) => piece),
     segments: segments.map(({ piece }) => piece),
   }))
@@ -186,10 +189,17 @@ async function describePresentation(
   }
 }
 
+/** The position of a name among those that are known; a new one comes last. */
+function indexIn(known: Map<string, number>, name: string): number {
+  const index = known.get(name) ?? known.size
+  known.set(name, index)
+  return index
+}
+
 /** URLs without their queries: a signed URL whose signature changes still names the same resource. */
 async function playlistDigest(value: unknown): Promise<string> {
   const text = JSON.stringify(value, (name, each: unknown) =>
-    name === 'url' && typeof each === 'string' ? each.replace(/\?.*$/s, '') : each,
+    (name === 'url' || name === 'uri') && typeof each === 'string' ? each.replace(/\?.*$/s, '') : each,
   )
   return (await sha256Hex(text)).slice(0, 32)
 }

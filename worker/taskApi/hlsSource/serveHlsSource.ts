@@ -4,7 +4,8 @@
 // (storage/guardedFetch.ts), assembling the segments (transcoder/source/hls/).
 import type { Context } from 'hono'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
-import { openResource, openHlsPresentation, type HlsResource, type HlsPresentation } from './hlsPresentation.ts'
+import type { HlsByteRange } from './hlsPlaylist.ts'
+import { openResource, openHlsPresentation, resolve, type HlsPresentation } from './hlsPresentation.ts'
 import { PlaylistError } from './playlistError.ts'
 import { TtlCache } from '../../util/ttlCache.ts'
 import { notFound } from '../../http/requestError.ts'
@@ -53,8 +54,8 @@ export async function serveResource(c: Context<TaskEnv>): Promise<Response> {
     const opened = await openUnchanged(c)
     const track = opened.presentation.tracks[Number(c.req.param('track'))]
     const piece = (c.req.param('kind') === 'maps' ? track?.maps : track?.segments)?.[Number(c.req.param('n'))]
-    if (!piece) throw notFound()
-    const { body, length } = await readResource(opened, piece)
+    if (!track || !piece) throw notFound()
+    const { body, length } = await readResource(opened, resolve(piece.uri, track.url), piece.range)
     return new Response(body, {
       headers: {
         'content-type': 'application/octet-stream',
@@ -70,7 +71,7 @@ export async function serveDecryptionKey(c: Context<TaskEnv>): Promise<Response>
     const opened = await openUnchanged(c)
     const url = opened.presentation.keys[Number(c.req.param('n'))]
     if (url === undefined) throw notFound()
-    const { body } = await readResource(opened, { url, range: null })
+    const { body } = await readResource(opened, url, null)
     const key = await readPrefix(body, KEY_BYTES + 1)
     if (key.length !== KEY_BYTES) {
       throw new PlaylistError('source_damaged', 'A decryption key of the source is not 16 bytes long.')
@@ -94,14 +95,14 @@ async function openUnchanged(c: Context<TaskEnv>): Promise<OpenedPresentation> {
 
 async function readResource(
   { source, access, transport }: OpenedPresentation,
-  piece: HlsResource,
+  address: URL | string,
+  range: HlsByteRange | null,
 ): Promise<SourceBody> {
-  const url = URL.parse(piece.url)
+  const url = address instanceof URL ? address : URL.parse(address)
   if (url === null) {
     throw new StoreError('address_refused', 'http', 'read', 'The playlist contains an invalid address.')
   }
-  const read = await openResource(url, source, access, transport).read(piece.range)
-  const { range } = piece
+  const read = await openResource(url, source, access, transport).read(range)
   // A server that ignores Range would send the whole file up to the range, for each of thousands of segments.
   if (range !== null && !(read.isPartial && read.length === range.length)) {
     await read.body.cancel()

@@ -1,6 +1,6 @@
 // In charge of: the addresses in a presentation, and which hosts receive credentials.
 import { describe, expect, test } from 'vitest'
-import { openResource, openHlsPresentation } from '../../../../worker/taskApi/hlsSource/hlsPresentation.ts'
+import { openResource, openHlsPresentation, resolve } from '../../../../worker/taskApi/hlsSource/hlsPresentation.ts'
 import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
 
 const END = '#EXT-X-ENDLIST'
@@ -53,8 +53,10 @@ describe('a presentation', () => {
       access,
       transport,
     )
-    expect(tracks[0]!.segments).toEqual([{ url: 'https://a.example/y/0.ts?t=1', range: null }])
-    expect(tracks[1]!.maps).toEqual([{ url: 'https://b.example/i.mp4', range: null }])
+    const addresses = (track: number, kind: 'segments' | 'maps') =>
+      tracks[track]![kind].map(({ uri }) => String(resolve(uri, tracks[track]!.url)))
+    expect(addresses(0, 'segments')).toEqual(['https://a.example/y/0.ts?t=1'])
+    expect(addresses(1, 'maps')).toEqual(['https://b.example/i.mp4'])
     expect(keys).toEqual(['https://a.example/k'])
     expect(description).toMatchObject({ ended: true, tracks: [{ language: null }, { language: 'fr' }] })
     expect(description.tracks[1]!.segments.map(({ map }) => map)).toEqual([0, 0])
