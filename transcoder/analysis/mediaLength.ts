@@ -60,6 +60,8 @@ async function clockSeemsToJump(
   const own = head.filter((time) => time.clock === clock)
   const headSteps = own.slice(1).map(({ ticks }, index) => ticksBetween(own[index]!.ticks, ticks) / TICKS_PER_SECOND)
   if (headSteps.some((step) => step < 0 || step > JUMP_SECONDS)) return true
+  // The looks would be at places that the first one has seen, or before the beginning.
+  if (size <= HEAD_BYTES) return false
   const seconds = headSteps.reduce((sum, step) => sum + step, 0)
   if (clock === undefined || seconds < MIN_HEAD_SECONDS) return false
   const estimate = (seconds * size) / Math.min(size, own.at(-1)!.offset - own[0]!.offset)

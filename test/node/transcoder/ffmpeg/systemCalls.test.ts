@@ -25,8 +25,9 @@ beforeAll(async () => {
   clip = await makeSourceClip(fixtures, 1)
   strace = await findOnPath('strace')
   const { sandbox } = await probeSandbox(fixtures.engine, fixtures.workDir)
-  // strace writes a file too, so there is no file size limit, and no separate user.
-  engine = { ...fixtures.engine, sandbox: { ...sandbox, user: null, privileges: [], prlimit: null } }
+  // strace writes a file too, so there is no file size limit, no separate user, and no temporary directory of its own.
+  const bare = { user: null, privileges: [], prlimit: null, ownTempCommand: null }
+  engine = { ...fixtures.engine, sandbox: { ...sandbox, ...bare } }
 })
 
 /** Programs that log the system calls with a file or an address. */
