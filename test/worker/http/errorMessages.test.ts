@@ -18,7 +18,7 @@ test.each([
 })
 
 test.each([
-  ['dry_run=1', 'dry_run must be true or false; "1" was given'],
+  ['dry_run=1', 'dry_run must be true, false or unlisted; "1" was given'],
   ['dryrun=true', 'dryrun is unknown; known are dry_run'],
 ])('POST /api/v0/job?%s makes no job', async (query, message) => {
   const answer = await postJson(`/api/v0/job?${query}`, jobBody())
