@@ -153,11 +153,13 @@ export const UPLOAD_TOKENS = {
   name_pattern: `${PRINTABLE_CHARACTER}{0,100}`,
 } as const
 
-/** Days after which the service deletes data. */
+/** Days after which the service deletes data, where its settings say nothing else. */
 export const RETENTION_DAYS = { unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 } as const
 
+export type RetentionDays = Record<keyof typeof RETENTION_DAYS, number>
+
 /** A shared page may live for this long, and never longer than the outputs that it plays. */
-export const SHARE_SECONDS = { minimum: 60, maximum: RETENTION_DAYS.outputs * 86_400 } as const
+export const SHARE_SECONDS = { minimum: 60, maximum: 30 * 86_400 } as const
 export const SHARE_TITLE_LENGTH = 200
 export const MAX_SHARES = 100
 

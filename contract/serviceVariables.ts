@@ -16,6 +16,12 @@ const wholeFrom = (least: number): Variable => ({
   isValid: (text) => Number.isSafeInteger(Number(text)) && Number(text) >= least,
 })
 
+/** A century: times beyond it are no times of calendars. */
+const days: Variable = {
+  expects: 'a whole number of days from 1 to 36500',
+  isValid: (text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 36_500,
+}
+
 const oneOf = (...values: readonly string[]): Variable => ({
   expects: values.join(', ').replace(/, ([^,]*)$/, ' or $1'),
   isValid: (text) => values.includes(text),
@@ -71,6 +77,9 @@ export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
   MAX_ACTIVE_JOBS: wholeFrom(0),
   MAX_STORED_UPLOAD_BYTES: wholeFrom(0),
   REQUESTS_PER_MINUTE: wholeFrom(1),
+  KEEP_UPLOADS_DAYS: days,
+  KEEP_OUTPUTS_DAYS: days,
+  KEEP_JOBS_DAYS: days,
   BASE_URL: origin,
   TRUST_PROXY: oneOf('1'),
   TASK_API_URL: origin,

@@ -1,6 +1,7 @@
 // In charge of: reading environment variables into typed values. Secrets are not included; units are part of the names.
 // Not in charge of: which values are valid (contract/serviceVariables.ts), what a setting does.
 import { MIN_TRANSCODER_SECRET } from '#contract/task/registration.ts'
+import { RETENTION_DAYS, type RetentionDays } from '#contract/limits.ts'
 import type { LogLevel } from '#contract/logLevels.ts'
 import { isValidVariable, variableProblems, variableText } from '#contract/serviceVariables.ts'
 import { parsePriceList, type PriceList } from '#contract/usage/priceList.ts'
@@ -50,6 +51,7 @@ export interface Settings {
   maxStoredUploadBytes: number | null
   /** For a key without a limit of its own; null = no limit. */
   requestsPerMinute: number | null
+  retentionDays: RetentionDays
   /** Configured public address without a trailing slash; null = the address of the request. */
   baseUrl: string | null
   /** The lines of the log that are written: this level and more severe ones. */
@@ -79,7 +81,10 @@ function numberOf(
     | 'DIVIDE_ABOVE_SECONDS'
     | 'MAX_ACTIVE_JOBS'
     | 'MAX_STORED_UPLOAD_BYTES'
-    | 'REQUESTS_PER_MINUTE',
+    | 'REQUESTS_PER_MINUTE'
+    | 'KEEP_UPLOADS_DAYS'
+    | 'KEEP_OUTPUTS_DAYS'
+    | 'KEEP_JOBS_DAYS',
 ) {
   return isValidVariable(name, env[name]) ? Number(env[name]) : null
 }
@@ -130,6 +135,12 @@ export function settings(env: Env): Settings {
     maxActiveJobs: numberOf(env, 'MAX_ACTIVE_JOBS') ?? 10_000,
     maxStoredUploadBytes: numberOf(env, 'MAX_STORED_UPLOAD_BYTES'),
     requestsPerMinute: numberOf(env, 'REQUESTS_PER_MINUTE'),
+    retentionDays: {
+      ...RETENTION_DAYS,
+      uploads: numberOf(env, 'KEEP_UPLOADS_DAYS') ?? RETENTION_DAYS.uploads,
+      outputs: numberOf(env, 'KEEP_OUTPUTS_DAYS') ?? RETENTION_DAYS.outputs,
+      jobs: numberOf(env, 'KEEP_JOBS_DAYS') ?? RETENTION_DAYS.jobs,
+    },
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/(?<!\/)\/+$/, '') : null,
     trustProxy: variableText(env.TRUST_PROXY) === '1',
     logLevel: isValidVariable('LOG_LEVEL', env.LOG_LEVEL) ? (variableText(env.LOG_LEVEL) as LogLevel) : 'info',

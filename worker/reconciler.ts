@@ -7,7 +7,7 @@ import { jobFilesPrefix } from './storage/objectKeys.ts'
 import { applyEvent, webhookScheduler, taskMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
 import { parseTaskId } from '#contract/taskId.ts'
 import { FORGOTTEN_MS } from '#contract/task/registration.ts'
-import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
+import { UPLOAD_TOKENS } from '#contract/limits.ts'
 import {
   deleteOldJobs,
   deleteExpiredIdempotencyKeys,
@@ -48,6 +48,7 @@ const SECRETS_RETENTION_MS = 3 * DAY_MS
 
 export async function reconcile(env: Env): Promise<void> {
   const now = Date.now()
+  const { retentionDays, transcoders } = settings(env)
   for (const overdue of await listOverdueJobs(env.DB, now, BATCH)) {
     await applyEvent(env, { id: overdue.task, jobId: parseTaskId(overdue.task).jobId }, { type: 'deadline' })
   }
@@ -65,7 +66,7 @@ export async function reconcile(env: Env): Promise<void> {
       undelivered.push({ task: task.id, attempt: task.attempt })
     }
   }
-  if (settings(env).transcoders === 'registered') await forgetTranscoders(env, now)
+  if (transcoders === 'registered') await forgetTranscoders(env, now)
   if (undelivered.length > 0) await env.QUEUE.sendBatch(undelivered.map((body) => ({ body })))
   await assignSlots(env)
   for (const jobId of await listOverdueWebhooks(env.DB, now - WEBHOOK_OVERDUE_MS, BATCH)) {
@@ -83,7 +84,7 @@ export async function reconcile(env: Env): Promise<void> {
   }
   await deleteExpiredUploadTokens(env.DB, now, UPLOAD_TOKENS.per_account)
   const pages = { left: MAX_DELETE_PAGES }
-  for (const job of await listExpiredOutputs(env.DB, now - RETENTION_DAYS.outputs * DAY_MS, BATCH)) {
+  for (const job of await listExpiredOutputs(env.DB, now - retentionDays.outputs * DAY_MS, BATCH)) {
     const gone =
       (await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id), pages)) &&
       (await deletePrefix(env.BUCKET, jobFilesPrefix(job.job_id), pages)) &&
@@ -93,7 +94,7 @@ export async function reconcile(env: Env): Promise<void> {
   }
   await deleteUnlistedJobs(env.DB, now - UNLISTED_MS, now)
   for (const job of await listDeletedJobs(env.DB, BATCH)) await purgeJob(env, job, pages)
-  await deleteOldJobs(env.DB, now - RETENTION_DAYS.jobs * DAY_MS, BATCH)
+  await deleteOldJobs(env.DB, now - retentionDays.jobs * DAY_MS, BATCH)
   await clearExpiredSecrets(env.DB, now - SECRETS_RETENTION_MS)
   await deleteExpiredShares(env.DB, now)
   await deleteExpiredIdempotencyKeys(env.DB, now - DAY_MS)

@@ -40,7 +40,6 @@ import {
   PREVIEW_WIDTH,
   PRESETS,
   PROGRAM_NUMBER,
-  RETENTION_DAYS,
   ROTATION_BLACKNESS,
   SAMPLES_PER_PIXEL,
   SCTE35_PID,
@@ -63,6 +62,7 @@ import {
   WAVEFORM_HEIGHT,
   WAVEFORM_WIDTH,
   WIDTH,
+  type RetentionDays,
 } from '../limits.ts'
 
 const COMMON_SIZES = [
@@ -78,10 +78,14 @@ const COMMON_SIZES = [
 ] as const
 
 /** The body of `GET /api/v0/limits`. */
-export function publishedLimits(quotas: {
+export function publishedLimits({
+  retentionDays,
+  ...quotas
+}: {
   maxActiveJobs: number
   maxStoredUploadBytes: number | null
   requestsPerMinute: number | null
+  retentionDays: RetentionDays
 }) {
   return {
     body_bytes: MAX_BODY_BYTES,
@@ -155,7 +159,7 @@ export function publishedLimits(quotas: {
     metadata: METADATA,
     presets: PRESETS,
     upload_tokens: UPLOAD_TOKENS,
-    retention_days: RETENTION_DAYS,
+    retention_days: retentionDays,
     shares: { per_job: MAX_SHARES, expires_in_seconds: SHARE_SECONDS, title_length: SHARE_TITLE_LENGTH },
     quotas: {
       active_jobs: quotas.maxActiveJobs,

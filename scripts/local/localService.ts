@@ -234,14 +234,12 @@ export class LocalService {
       allowPrivateHosts,
       baseUrl: publicUrl,
       connectTo,
-      leaseSeconds,
-      divideAboveSeconds,
       dryRunTranscoders,
       logLevel,
       registrationSecret,
       remote,
       trustedProxies,
-      usagePrices,
+      workerVariables,
     } = this.#settings
     const start: WorkerStart = {
       socket: state.socket,
@@ -263,9 +261,7 @@ export class LocalService {
         ...(publicUrl === null ? {} : { BASE_URL: publicUrl }),
         // The reverse proxy passes on only the headers of those.
         ...(trustedProxies === 'all' || trustedProxies.length > 0 ? { TRUST_PROXY: '1' } : {}),
-        ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
-        ...(divideAboveSeconds === null ? {} : { DIVIDE_ABOVE_SECONDS: divideAboveSeconds }),
-        ...(usagePrices === null ? {} : { USAGE_PRICES: usagePrices }),
+        ...workerVariables,
       },
       allowPrivateHosts: allowPrivateHosts
         .split(',')

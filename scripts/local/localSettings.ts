@@ -55,11 +55,8 @@ export interface LocalSettings {
   baseUrl: string | null
   /** Whose forwarding headers are believed: addresses and networks; 'all' = every peer; empty = nobody's. */
   trustedProxies: TrustedProxies
-  /** Passed on if set. */
-  leaseSeconds: string | null
-  divideAboveSeconds: string | null
-  /** The price list of usage, as JSON; null = none. */
-  usagePrices: string | null
+  /** Settings of the Worker that are set here, by name. */
+  workerVariables: Record<string, string>
   /** How long a running attempt may continue when the service stops, if that is enough to finish it. */
   drainSeconds: number
   /** The lines of the logs that are written, of Worker and transcoders. */
@@ -77,15 +74,18 @@ const INHERITED = [
   ['LD_LIBRARY_PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ].flat()
 
+/** Those that have no meaning of their own for a local service. */
+const WORKER_VARIABLES = [
+  ['LEASE_SECONDS', 'DIVIDE_ABOVE_SECONDS', 'USAGE_PRICES'],
+  ['KEEP_UPLOADS_DAYS', 'KEEP_OUTPUTS_DAYS', 'KEEP_JOBS_DAYS'],
+].flat()
+
 /** @throws Error that says which variable is wrong */
 export function readSettings(
   env: Environment,
   defaults: { port: number; stateDir: string } = { port: 8787, stateDir: resolve(ROOT, '.wrangler/state') },
 ): LocalSettings {
   const stateDir = env['STATE_DIR'] ? resolve(STARTED_FROM, env['STATE_DIR']) : defaults.stateDir
-  const leaseSeconds = env['LEASE_SECONDS'] || null
-  if (leaseSeconds !== null && !(Number(leaseSeconds) > 0))
-    throw invalidSetting('LEASE_SECONDS', 'a number above 0', env)
   const remote = remoteTranscoders(env)
   const registrationSecret = remote === null ? secretForRegistration(env) : null
   const host = hostAddress(env)
@@ -103,9 +103,7 @@ export function readSettings(
     connectTo: connectTo(env),
     baseUrl: publicAddress(env),
     trustedProxies: trustedProxies(env, host),
-    leaseSeconds,
-    divideAboveSeconds: serviceVariable(env, 'DIVIDE_ABOVE_SECONDS'),
-    usagePrices: serviceVariable(env, 'USAGE_PRICES'),
+    workerVariables: workerVariables(env),
     drainSeconds: whole(env, 'DRAIN_SECONDS', 5, 0, 86_400),
     logLevel: logLevel(env),
     logLimits: {
@@ -123,11 +121,11 @@ function logLevel(env: Environment): LogLevel {
   return text
 }
 
-function serviceVariable(env: Environment, name: string): string | null {
-  const text = env[name] || null
-  const [problem] = text === null ? [] : variableProblems({ [name]: text })
+function workerVariables(env: Environment): Record<string, string> {
+  const given = pick(env, WORKER_VARIABLES)
+  const [problem] = variableProblems(given)
   if (problem !== undefined) throw new Error(`${problem}.`)
-  return text
+  return given
 }
 
 /** The dashboard and the shared pages are at the root of the address, so it must not have a path. */

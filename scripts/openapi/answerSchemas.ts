@@ -1,5 +1,6 @@
 // In charge of: the names of answer schemas in the OpenAPI document, and their JSON Schema.
 // Not in charge of: the zod schemas (contract), request schemas (requestSchemas.ts), operations (operations.ts).
+import { RETENTION_DAYS } from '#contract/limits.ts'
 import * as z from 'zod'
 import * as administration from '#contract/api/administration.ts'
 import * as answers from '#contract/api/answers.ts'
@@ -56,7 +57,14 @@ export const answerShapes = {
   UsageOfAccounts: usages.usageOfAccounts,
   TranscoderList: administration.transcoderList,
   VaultRotation: administration.vaultRotation,
-  Limits: like(publishedLimits({ maxActiveJobs: 1, maxStoredUploadBytes: null, requestsPerMinute: null })),
+  Limits: like(
+    publishedLimits({
+      maxActiveJobs: 1,
+      maxStoredUploadBytes: null,
+      requestsPerMinute: null,
+      retentionDays: RETENTION_DAYS,
+    }),
+  ),
   Key: administration.key,
   IssuedKey: administration.issuedKey,
   ReplacedKey: administration.replacedKey,

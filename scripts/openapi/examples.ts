@@ -1,5 +1,6 @@
 // In charge of: an example of each answer and each error, made by the functions that make the real ones where possible.
 // The tests run each command of the reference and compare the answers with these examples.
+import { RETENTION_DAYS } from '#contract/limits.ts'
 import { VERSION } from '#contract/version.ts'
 import type { TranscoderList } from '#contract/api/administration.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
@@ -348,6 +349,7 @@ export const limits: Record<string, unknown> = publishedLimits({
   maxActiveJobs: 10_000,
   maxStoredUploadBytes: null,
   requestsPerMinute: null,
+  retentionDays: RETENTION_DAYS,
 })
 export const metrics = `# HELP splicepoint_slots Maximum number of transcoders that run at the same time; of registered ones, those that can take a job.
 # TYPE splicepoint_slots gauge

@@ -166,7 +166,7 @@ export const jobRoutes = new Hono<AppEnv>()
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
             status: await buildStatus(c.env, job, base, {
-              expiresAtMs: outputsExpireAt(job),
+              expiresAtMs: outputsExpireAt(c.env, job),
               isShared: false,
               isListed: true,
             }),

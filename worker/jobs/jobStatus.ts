@@ -1,5 +1,6 @@
 // In charge of: collecting the data of a status: from D1 for a finished job, from D1 and the monitor for a running one.
 // Not in charge of: its form (contract/api/publicStatus.ts).
+import { settings } from '../env.ts'
 import { log } from '../log.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
@@ -8,7 +9,6 @@ import { isSurveying } from '#contract/task/lifecycle.ts'
 import { listPartStates } from '../db/parts.ts'
 import { attemptDirectories } from '../storage/outputDirectories.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
-import { RETENTION_DAYS } from '#contract/limits.ts'
 import { jobMonitor } from '../scheduler/applyEvent.ts'
 import type { Job, StoredOutput } from '../db/jobs.ts'
 import { signedArchiveUrl } from '../delivery/archiveRoutes.ts'
@@ -37,7 +37,7 @@ export async function buildStatus(
   env: Env,
   job: Job & { position?: number | null },
   base: string,
-  terms: UrlOptions = { expiresAtMs: outputsExpireAt(job), isShared: false },
+  terms: UrlOptions = { expiresAtMs: outputsExpireAt(env, job), isShared: false },
 ): Promise<PublicStatus> {
   const running = job.task_state === 'running' || job.task_state === 'divided' || job.task_state === 'committing'
   const [live, parts, outputs, poster, archiveUrl] = await Promise.all([
@@ -80,8 +80,8 @@ export async function buildStatus(
  * When the outputs of a job in the service's own store are deleted, in milliseconds since 1970. For an unfinished job
  * the value is the same all day, so that clients that poll it do not load its poster again with each new URL.
  */
-export function outputsExpireAt({ finished_at: finished }: Pick<Job, 'finished_at'>): number {
-  return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + RETENTION_DAYS.outputs * DAY_MS
+export function outputsExpireAt(env: Env, { finished_at: finished }: Pick<Job, 'finished_at'>): number {
+  return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + settings(env).retentionDays.outputs * DAY_MS
 }
 
 async function posterLink(env: Env, job: Job, base: string, until: number): Promise<Poster | null> {

@@ -37,7 +37,7 @@ async function createShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   const { value } = await readOptionalJson(c, MAX_SHARE_BYTES)
   const parsed = parseFields(newShare, value, expectations)
   const now = Date.now()
-  const end = shareableUntil(job, now)
+  const end = shareableUntil(c.env, job, now)
   const row: ShareRow = {
     id: newShareId(),
     job: job.id,
@@ -66,8 +66,8 @@ async function revokeShare(c: Context<AppEnv>, job: Job): Promise<Response> {
  * Until when the outputs can be played. @throws RequestError 409 if the job has no outputs that this service could
  * serve
  */
-function shareableUntil(job: Job, now: number): number {
-  const end = outputsExpireAt(job)
+function shareableUntil(env: Env, job: Job, now: number): number {
+  const end = outputsExpireAt(env, job)
   const refuse = (message: string) => new RequestError('not_shareable', message)
   if (job.kind === 'plan') throw refuse('A dry run makes no outputs, so there is nothing to share.')
   if (job.state !== 'completed') throw refuse('Only a completed job can be shared.')

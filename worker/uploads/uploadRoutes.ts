@@ -2,11 +2,12 @@
 // in a single request, as its body or in a form; listing, reading and deleting files.
 // Not in charge of: parsing the body (receiveUpload.ts), resumable uploads at the same address (tus/tusRoutes.ts),
 // jobs.
+import { settings } from '../env.ts'
 import { zValidator } from '@hono/zod-validator'
 import { Hono, type Context } from 'hono'
 import * as z from 'zod/mini'
 import type { ListedUpload, Upload } from '#contract/api/answers.ts'
-import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
+import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
 import { deleteUploadByNumber } from './deleteUpload.ts'
 import { publicBaseUrl, type AppEnv } from '../http/context.ts'
 import { deleteUpload, findUpload, listUploads, markUploadReady, type UploadRow } from '../db/uploads.ts'
@@ -21,8 +22,8 @@ import { deleteObject, receiveForm, receiveRaw } from './receiveUpload.ts'
 import { serveStoredObject } from '../delivery/serveObject.ts'
 import { tusProtocol } from './tus/tusRoutes.ts'
 
-const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
 /** A row whose bytes never arrived is deleted after this time, which is longer than any request of 100 MB may take. */
+const DAY_MS = 86_400_000
 const RECEIVE_TIMEOUT_MS = 6 * 3600 * 1000
 
 /** Allowance for the form's other content: the size of the file itself is not known in advance. */
@@ -91,7 +92,7 @@ async function storeUpload(c: Context<AppEnv>, request: UploadRequest, now: numb
       : await receiveRaw(env.BUCKET, key, request.body, request.length, safeContentType(request.contentType))
     requireWithinTokenLimit(c, received.size)
     const name = request.name ?? sanitizeFileName(received.name) ?? 'upload'
-    const expires_at = now + RETENTION_MS
+    const expires_at = now + settings(env).retentionDays.uploads * DAY_MS
     const { size, etag, contentType: content_type } = received
     if (!(await markUploadReady(env.DB, number, { name, content_type, size, etag, expires_at }))) {
       // Deleted by the reconciler if it expired, else by the account.

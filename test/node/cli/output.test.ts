@@ -1,5 +1,6 @@
 // In charge of: lists, numbers and the progress line, in terminals of every width.
 // Not in charge of: a real terminal (node/service/cli/terminal.long.test.ts).
+import { RETENTION_DAYS } from '#contract/limits.ts'
 import { describe, expect, it, test } from 'vitest'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
 import { describeJob, jobTable } from '../../../cli/text/describeJob.ts'
@@ -135,7 +136,12 @@ test('of many stills, the first are described and the others counted', () => {
 
 test('limits are lines', () => {
   const text = limitsText(
-    publishedLimits({ maxActiveJobs: 5, maxStoredUploadBytes: null, requestsPerMinute: null }),
+    publishedLimits({
+      maxActiveJobs: 5,
+      maxStoredUploadBytes: null,
+      requestsPerMinute: null,
+      retentionDays: RETENTION_DAYS,
+    }),
     80,
   )
   expect(text).toMatch(/^body_bytes +262 kB \(262144\)$/m)

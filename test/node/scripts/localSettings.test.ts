@@ -12,10 +12,10 @@ test('DRAIN_SECONDS is 5 unless set, and a wrong value is refused by name', () =
     )
 })
 
-test('DIVIDE_ABOVE_SECONDS is passed on as it is, and a wrong value is refused by name', () => {
-  expect(readSettings({}).divideAboveSeconds).toBeNull()
-  for (const right of ['off', '30'])
-    expect(readSettings({ DIVIDE_ABOVE_SECONDS: right }).divideAboveSeconds).toBe(right)
+test('settings of the Worker are passed on as they are, and a wrong value is refused by name', () => {
+  expect(readSettings({}).workerVariables).toEqual({})
+  const right = { DIVIDE_ABOVE_SECONDS: 'off', KEEP_OUTPUTS_DAYS: '365' }
+  expect(readSettings(right).workerVariables).toEqual(right)
   expect(() => readSettings({ DIVIDE_ABOVE_SECONDS: '0' })).toThrow('DIVIDE_ABOVE_SECONDS must be a whole number of at')
 })
 

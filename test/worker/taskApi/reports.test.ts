@@ -205,12 +205,14 @@ test('logs, posters and reports are deleted with the job: completed, failed, can
   }
 })
 
-test('and with the outputs, when their retention ends', async () => {
+test('and with the outputs, when their retention ends, which is a setting', async () => {
   const { id, attempt } = await startJob()
   await reportAll(attempt)
   await attempt.fail('source_damaged')
-  advanceClock(RETENTION_DAYS.outputs * DAY_MS + 60_000)
+  advanceClock(2 * DAY_MS + 60_000)
   await reconcile(env)
+  expect(await storedReports(attempt.job)).not.toEqual([])
+  await reconcile({ ...env, KEEP_OUTPUTS_DAYS: '2' })
   expect(await storedReports(attempt.job)).toEqual([])
   expect(await readStatus(id)).toMatchObject({ poster: null, source })
   expect(await readJson(`/api/v0/job/${id}/log`)).toEqual({ attempts: [] })

@@ -3,7 +3,7 @@
 // Not in charge of: the protocol's headers (tusRoutes.ts), storing bytes (chunkReceiver.ts, uploadStore.ts).
 import { log } from '../../log.ts'
 import { DurableObject } from 'cloudflare:workers'
-import { RETENTION_DAYS } from '#contract/limits.ts'
+import { settings } from '../../env.ts'
 import { deleteUpload, findUpload, markUploadReady } from '../../db/uploads.ts'
 import { errorResponse, RequestError } from '../../http/requestError.ts'
 import { StoreError } from '../../storage/objectStore.ts'
@@ -133,7 +133,7 @@ export class ResumableUpload extends DurableObject<Env> {
     const { db, open } = { db: this.env.DB, open: this.store.record! }
     const etag = open.etag ?? (await this.store.complete())
     const { number, account, name, contentType: content_type, length: size } = this.store.update({ etag })
-    const expires_at = Date.now() + RETENTION_DAYS.uploads * DAY_MS
+    const expires_at = Date.now() + settings(this.env).retentionDays.uploads * DAY_MS
     if (!(await markUploadReady(db, number, { name, content_type, size, etag, expires_at }))) {
       if (!(await findUpload(db, account, number, Date.now()))) {
         await this.remove()
@@ -170,7 +170,7 @@ export class ResumableUpload extends DurableObject<Env> {
     await this.store.discard()
     await deleteUpload(this.env.DB, account, number)
     // The record answers 410 for as long as a completed upload would have been kept.
-    await this.ctx.storage.setAlarm(Date.now() + RETENTION_DAYS.uploads * DAY_MS)
+    await this.ctx.storage.setAlarm(Date.now() + settings(this.env).retentionDays.uploads * DAY_MS)
     this.store.clearData({ state: 'gone' })
   }
 

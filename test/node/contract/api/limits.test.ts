@@ -1,8 +1,14 @@
+import { RETENTION_DAYS } from '#contract/limits.ts'
 import { expect, it } from 'vitest'
 import { publishedLimits } from '#contract/api/publishedLimits.ts'
 
 it('the published limits carry the numbers of the specification and the tables', () => {
-  const limits = publishedLimits({ maxActiveJobs: 10_000, maxStoredUploadBytes: null, requestsPerMinute: null })
+  const limits = publishedLimits({
+    maxActiveJobs: 10_000,
+    maxStoredUploadBytes: null,
+    requestsPerMinute: null,
+    retentionDays: RETENTION_DAYS,
+  })
   expect(JSON.parse(JSON.stringify(limits))).toEqual(limits)
   expect(limits).toMatchObject({
     body_bytes: 262_144,
