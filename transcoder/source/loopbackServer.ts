@@ -151,8 +151,12 @@ export class LoopbackServer {
     yield* this.#read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
   }
 
-  /** A few bytes of the source; fewer at its end, and none from the middle of a source without ranges. */
+  /**
+   * A few bytes of the source; fewer at its end, and none from the middle of a source without ranges. Throws RangeError
+   * for a place before its beginning: the reader would ask for bytes that never come.
+   */
   async readRange(first: number, count: number, signal: AbortSignal): Promise<Uint8Array> {
+    if (first < 0) throw new RangeError(`The source has no byte ${first}.`)
     const { size, ranges } = await this.#reader.open()
     if ((first > 0 && !ranges) || count <= 0 || (size !== null && first >= size)) return new Uint8Array()
     const last = first + count - 1

@@ -520,3 +520,14 @@ export const jobFields = {
     group: null,
   },
 } satisfies Record<string, Field & { group: FieldGroup | null }>
+
+type NameIn<G extends FieldGroup> = {
+  [K in keyof typeof jobFields]: (typeof jobFields)[K]['group'] extends G ? K : never
+}[keyof typeof jobFields]
+
+/** The names of a group's fields, in the order of the table. */
+export function fieldsOfGroup<G extends FieldGroup>(group: G): NameIn<G>[] {
+  const names = Object.entries<{ group: FieldGroup | null }>(jobFields).filter(([, field]) => field.group === group)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the names of the rows with this group
+  return names.map(([name]) => name) as NameIn<G>[]
+}

@@ -3,20 +3,12 @@
 import { containerRules, isSegmented } from '../../containers.ts'
 import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
 import type { Findings } from '../findings.ts'
+import { fieldsOfGroup } from '../fields/job.ts'
 import type { JobDraft } from '../fields/request.ts'
 import { primaryStream } from '../sourceChannels.ts'
 
 /** The fields that only transport stream files have. */
-export const TRANSPORT_STREAM_FIELDS = [
-  'ts_profile',
-  'service_name',
-  'service_provider',
-  'service_id',
-  'transport_stream_id',
-  'pmt_pid',
-  'video_pid',
-  'audio_pid',
-] as const
+export const TRANSPORT_STREAM_FIELDS = fieldsOfGroup('service')
 
 export function checkTransportStream(draft: JobDraft, findings: Findings): void {
   const given = TRANSPORT_STREAM_FIELDS.filter((name) => draft[name] !== undefined && draft[name] !== '')

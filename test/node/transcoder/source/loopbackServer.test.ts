@@ -162,6 +162,13 @@ describe('a task API without faults', () => {
     expect(head.headers.get('accept-ranges')).toBe('bytes')
   })
 
+  test('a few bytes: those at the end, and none before the beginning', async () => {
+    const { gateway } = await open({ bytes })
+    const { signal } = new AbortController()
+    expectSameBytes(Buffer.from(await gateway.readRange(bytes.length - 3, 10, signal)), bytes.subarray(-3))
+    await expect(gateway.readRange(-1, 10, signal)).rejects.toThrow(RangeError)
+  })
+
   test('another path, another host and another method get nothing', async () => {
     const { gateway } = await open({ bytes })
     expect((await fetch(gateway.url.replace(gateway.secret, '0'.repeat(32)))).status).toBe(404)
