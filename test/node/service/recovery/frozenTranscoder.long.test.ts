@@ -26,7 +26,6 @@ test('a stopped transcoder (SIGSTOP) is reported by /health and restarted, and i
   media.resume()
   expect(await service.waitForEnd(id, JOB_TIMEOUT_MS)).toMatchObject({ state: 'ready', error: null })
   await waitFor('/health to be well', async () => (await health())['status'] === 'ok')
-  expect(service.stderr()).toMatch(
-    /^Restarting the transcoder: it has not responded for 30 s, while it worked on attempt 1 at .+\.$/m,
-  )
+  // Which task it was stands there if the transcoder was asked since it began (transcoderProbe.test.ts).
+  expect(service.stderr()).toMatch(/^Restarting the transcoder: it has not responded for 30 s[.,]/m)
 })
