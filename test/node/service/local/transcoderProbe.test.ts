@@ -36,10 +36,15 @@ function probe(next: () => number | null, answerMs: number) {
 
 test('one that accepts connections and never answers is ended, once for every three missed answers', async () => {
   isFrozen = true
-  const reports = probe(() => 1, 20)
+  let looks = 0
+  const reports = probe(() => {
+    looks++
+    return 1
+  }, 20)
   await waitFor('the second end', () => reports.length >= 4)
   expect(reports.slice(0, 2)).toEqual(['Restarting the transcoder: it has not responded for 0.06 s.', 'killed'])
-  expect(requests).toBeGreaterThanOrEqual(6)
+  // Once before each request; a busy machine may give a request up before its server has seen it.
+  expect(looks).toBeGreaterThanOrEqual(6)
 })
 
 test('the report names what the transcoder worked on when it last answered', async () => {
