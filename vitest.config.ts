@@ -41,6 +41,7 @@ export default defineConfig({
               ratelimits: { TEST_RATE_LIMIT: { namespace_id: '1', simple: { limit: 3, period: 60 } } },
               bindings: {
                 EGRESS: 'listed',
+                TASK_API_URL: 'http://127.0.0.1:8787',
                 ALLOW_PRIVATE_HOSTS: 'logo.test:443,hooks.test:443',
                 TRANSCODER_URLS: 'http://transcoder-0.test,http://transcoder-1.test',
                 DRY_RUN_SLOTS: '0',

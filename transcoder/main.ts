@@ -2,7 +2,9 @@
 // Not in charge of: any step of the work.
 import { randomBytes } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
+import type { RunRequest } from '#contract/task/protocol.ts'
 import { ControlServer } from './server/controlServer.ts'
+import { whyUnreachable } from './server/reachService.ts'
 import { stdoutLog as log } from './log.ts'
 import { findOwnAddress } from './registration/ownAddress.ts'
 import { Registrar } from './registration/registrar.ts'
@@ -37,6 +39,8 @@ try {
   })
   const engine = preparing.then((prepared) => prepared.engine)
   engine.catch(() => undefined) // reported below, and by every attempt that waits for it
+  // The service may know itself by an address that does not exist on this machine.
+  const taskApiOf = (request: RunRequest): string => registration?.serviceUrl ?? request.task_api_url
   const control = new ControlServer({
     ...settings,
     instance,
@@ -47,10 +51,12 @@ try {
         import('./pipeline/runTask.ts'),
         import('./pipeline/attemptGuard.ts'),
       ])
-      // The service may know itself by an address that does not exist on this machine.
-      const taskApiUrl = registration?.serviceUrl ?? request.task_api_url
-      await runTask({ ...request, task_api_url: taskApiUrl }, { engine, settings, log, controller, outlook, guard })
+      await runTask(
+        { ...request, task_api_url: taskApiOf(request) },
+        { engine, settings, log, controller, outlook, guard },
+      )
     },
+    whyUnreachable: (request) => whyUnreachable(taskApiOf(request)),
   })
 
   // Without a handler, Node as process 1 ignores SIGTERM.

@@ -7,10 +7,6 @@ import { isValidVariable, variableProblems, variableText } from '#contract/servi
 import { parsePriceList, type PriceList } from '#contract/usage/priceList.ts'
 import { log, setLogLevel } from './log.ts'
 
-/** The host name that leads from a container to the task API; the only one that it reaches. */
-/** The name is older than the term "task API". It stays, because running containers are connected to it. */
-export const TASK_API_HOST = 'door.splicepoint.internal'
-
 declare global {
   // Set by the start script or by hand, never needed in production.
   interface Env {
@@ -40,8 +36,8 @@ export interface Settings {
   maxSlots: number
   /** How many of these, the last ones, take dry runs alone. One at least takes everything. */
   dryRunSlots: number
-  /** Address of the task API for transcoders. */
-  taskApiUrl: string
+  /** Address of the task API for transcoders; null = not configured (taskApi/taskApiUrl.ts). */
+  taskApiUrl: string | null
   leaseMs: number
   /** Jobs that one transcoder would take longer for are divided, if they do not say how; null = none of them. */
   divideAboveSeconds: number | null
@@ -128,8 +124,7 @@ export function settings(env: Env): Settings {
     transcoderUrls,
     maxSlots,
     dryRunSlots: Math.min(numberOf(env, 'DRY_RUN_SLOTS') ?? 0, maxSlots - 1),
-    // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
-    taskApiUrl: (env.TASK_API_URL || `http://${TASK_API_HOST}`).replace(/(?<!\/)\/+$/, ''),
+    taskApiUrl: env.TASK_API_URL ? env.TASK_API_URL.replace(/(?<!\/)\/+$/, '') : null,
     leaseMs: (numberOf(env, 'LEASE_SECONDS') ?? 30) * 1000,
     divideAboveSeconds: divideAboveSeconds(env),
     maxActiveJobs: numberOf(env, 'MAX_ACTIVE_JOBS') ?? 10_000,

@@ -5,6 +5,7 @@ import { recordCronRun } from './db/lastSeen.ts'
 import { consumeQueue } from './scheduler/queueConsumer.ts'
 import type { StartMessage } from './scheduler/assignSlots.ts'
 import { reconcile } from './reconciler.ts'
+import { noteOwnAddress } from './taskApi/taskApiUrl.ts'
 
 export { Transcoder } from './scheduler/transcoderContainer.ts'
 export { Courier } from './webhooks/webhookScheduler.ts'
@@ -13,7 +14,10 @@ export { Outbound } from './taskApi/outbound.ts'
 export { ResumableUpload } from './uploads/tus/resumableUpload.ts'
 
 export default {
-  fetch: app.fetch,
+  fetch: (request, env, ctx) => {
+    noteOwnAddress(request.url)
+    return app.fetch(request, env, ctx)
+  },
   queue: (batch, env) => consumeQueue(batch, env),
   scheduled: async (_event, env) => {
     await reconcile(env)

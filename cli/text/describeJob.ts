@@ -55,7 +55,9 @@ function waitingLines({ queue_position: ahead, failed_starts: starts, waiting_fo
     ...(ahead === null ? [] : [jobsAhead(ahead)]),
     ...(starts === null
       ? []
-      : [`no transcoder could be started in ${starts.count} tries (next try ${formatTime(starts.next_try_at)})`]),
+      : [
+          `no transcoder could be started in ${starts.count} tries (next try ${formatTime(starts.next_try_at)}): ${starts.message}`,
+        ]),
     ...(away === null ? [] : [`waiting: ${away.message} (${away.code}, next try ${formatTime(away.next_try_at)})`]),
   ]
 }

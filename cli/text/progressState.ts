@@ -107,7 +107,7 @@ function waiting({ phase, queue_position: ahead, waiting_for: away, failed_start
   return [
     ...(ahead === null ? [] : [jobsAhead(ahead)]),
     ...(away === null ? [] : [away.message]),
-    ...(starts === null ? [] : [`no transcoder has started in ${starts.count} tries`]),
+    ...(starts === null ? [] : [`no transcoder has started in ${starts.count} tries: ${starts.message}`]),
   ]
 }
 

@@ -96,6 +96,7 @@ export const startFailureMessages: Readonly<Record<StartFailure, string>> = {
   refused: 'it refused the task',
   no_capacity: 'the platform had no container to give',
   other_build: 'the other parts of the job are made with another build of ffmpeg',
+  service_unreachable: 'it cannot reach this service at TASK_API_URL',
 }
 
 const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>> = {

@@ -3,7 +3,8 @@
 // Not in charge of: its schema (status.ts), reading the database or the monitor.
 import type { JobError, Warning } from '../errors.ts'
 import type { Estimate, SourceReport } from '../task/dryRunEstimate.ts'
-import type { JobState, TaskState } from '../task/lifecycle.ts'
+import { startFailureMessages } from './events.ts'
+import type { JobState, StartFailure, TaskState } from '../task/lifecycle.ts'
 import type { JobPhase, Poster, PublicOutput, PublicStatus } from './status.ts'
 import { inMapOrder } from '../task/partPositions.ts'
 import type { ProgressPost } from '../task/protocol.ts'
@@ -34,6 +35,8 @@ export interface StatusFacts {
   surveying: boolean
   /** Failed starts in a row, and when the next start is due, in milliseconds since 1970. */
   startsFailed: number
+  /** Why, as the latest event says. */
+  startFailure: StartFailure | null
   notBefore: number
   /** The error that ended the last attempt, while the task waits because of it. */
   lastLostError: JobError | null
@@ -63,6 +66,7 @@ export function newJobFacts(
     isDivided: false,
     surveying: false,
     startsFailed: 0,
+    startFailure: null,
     notBefore: 0,
     lastLostError: null,
     startedAt: null,
@@ -130,9 +134,11 @@ export function publicFigures(progress: ProgressPost | null, success: boolean) {
 }
 
 /** A single failed start is normal; from the second on it is shown, as in the events. */
-function failedStarts({ task, startsFailed: count, notBefore }: StatusFacts): PublicStatus['failed_starts'] {
-  if ((task !== 'queued' && task !== 'starting') || count < 2) return null
-  return { count, next_try_at: new Date(notBefore).toISOString() }
+function failedStarts(facts: StatusFacts): PublicStatus['failed_starts'] {
+  const { task, startsFailed: count, startFailure: code, notBefore } = facts
+  if ((task !== 'queued' && task !== 'starting') || count < 2 || code === null) return null
+  const message = `A transcoder could not be started because ${startFailureMessages[code]}.`
+  return { count, code, message, next_try_at: new Date(notBefore).toISOString() }
 }
 
 function waitingFor({ task, lastLostError, notBefore }: StatusFacts): PublicStatus['waiting_for'] {

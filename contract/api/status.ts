@@ -95,9 +95,11 @@ export const jobStatus = z.object({
     .nullable()
     .describe(`Number of queued jobs before this one; ${MAX_QUEUE_POSITION} means that many or more.`),
   failed_starts: z
-    .object({ count: z.int().describe('In a row.'), next_try_at: time })
+    .object({ count: z.int().describe('In a row.'), code: z.string(), message: z.string(), next_try_at: time })
     .nullable()
-    .describe('Set while the job waits because no transcoder could be started for it.'),
+    .describe(
+      'Set while the job waits because no transcoder could be started for it, with the most recent published reason.',
+    ),
   waiting_for: z
     .object({ code: z.string(), message: z.string(), next_try_at: time })
     .nullable()

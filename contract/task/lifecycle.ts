@@ -76,10 +76,10 @@ export const LONG_ATTEMPT_MS = 5 * 60_000
 
 /**
  * Why a start failed: no answer in time, a refusal by the transcoder, no container available on the platform, a
- * container that ended before its transcoder asked for the task, or a transcoder whose ffmpeg is not of the build with
- * which the other parts of the job are made.
+ * container that ended before its transcoder asked for the task, a transcoder whose ffmpeg is not of the build with
+ * which the other parts of the job are made, or one that cannot reach the service.
  */
-export type StartFailure = 'no_answer' | 'refused' | 'no_capacity' | 'ended' | 'other_build'
+export type StartFailure = 'no_answer' | 'refused' | 'no_capacity' | 'ended' | 'other_build' | 'service_unreachable'
 
 export type TaskEvent =
   /** A free slot is assigned to the task. */

@@ -17,6 +17,9 @@ import { warningCode } from '../warningCodes.ts'
  */
 export const TASK_PROTOCOL = 7
 
+/** A transcoder's answer to a task whose task_api_url leads nowhere. */
+export const SERVICE_UNREACHABLE = 'service_unreachable'
+
 /**
  * With `GET /task/:id`: the build of the transcoder's ffmpeg. A part is not given to one of another build than the rest of
  * its job (409). Without it the transcoder looks by itself, and gives the part back.

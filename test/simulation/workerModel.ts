@@ -326,6 +326,7 @@ export class Service {
       archiveUrl: null,
       position: null,
       startsFailed: job.starts_failed,
+      startFailure: 'no_answer',
       notBefore: job.not_before,
       lastLostError: null,
       createdAt: job.created_at,

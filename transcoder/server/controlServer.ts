@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registration } from '#contract/task/registration.ts'
-import { runRequestSchema, TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
+import { runRequestSchema, SERVICE_UNREACHABLE, TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
 import { drain, type DrainableAttempt } from './drain.ts'
 import { AttemptAbort } from '../errors.ts'
 import type { SandboxReport } from '../ffmpeg/sandboxProbe.ts'
@@ -32,6 +32,8 @@ export interface ControlServerOptions {
   /** An attempt that arrives earlier is accepted, and waits for this. Rejects if ffmpeg cannot be used. */
   engine: Promise<EngineInfo>
   run: RunAttempt
+  /** Why the attempt could not reach the service, as a sentence; null = it can. */
+  whyUnreachable: (request: RunRequest) => Promise<string | null>
   log: Log
   /** How long a new task waits for one that is ending or being cancelled, in milliseconds. */
   handoverMs?: number
@@ -140,7 +142,11 @@ export class ControlServer {
     if (known()) return sendJson(response, 202, accepted)
     this.#cancelOlderAttempt(wanted)
     if (this.#rejectsTasks(response)) return
-    await this.#waitForEnding()
+    const [unreachable] = await Promise.all([this.#options.whyUnreachable(wanted), this.#waitForEnding()])
+    if (unreachable !== null) {
+      this.#options.log.warn('task refused', { error: unreachable })
+      return sendJson(response, 503, errorBody(SERVICE_UNREACHABLE, unreachable))
+    }
     if (known()) return sendJson(response, 202, accepted)
     if (this.#rejectsTasks(response)) return
     if (this.#current !== null) return sendJson(response, 503, errorBody('unavailable', 'This transcoder is busy.'))

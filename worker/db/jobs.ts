@@ -4,7 +4,7 @@
 import type { JobError, Warning } from '#contract/errors.ts'
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import type { JobState, TaskKind, TaskState } from '#contract/task/lifecycle.ts'
+import type { JobState, StartFailure, TaskKind, TaskState } from '#contract/task/lifecycle.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, ProgressPost } from '#contract/task/protocol.ts'
@@ -63,6 +63,8 @@ export interface JobWithTaskRow extends JobRow {
   not_before: number
   /** For a waiting task: why its last attempt ended, if a reason was given. */
   lost_to: string | null
+  /** For a task whose starts fail: why the latest one did that its events tell. */
+  start_failure: StartFailure | null
 }
 
 /** One entry of `status.outputs[]` as stored. Its URLs are created at every read. */
@@ -239,7 +241,8 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
 }
 
 const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before, tasks.parts, tasks.survey_parts,
-  CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
+  CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to,
+  CASE WHEN tasks.starts_failed > 0 THEN json_extract(tasks.timeline, '$[#-1].starts.reason') END AS start_failure`
 /** By its name: of a divided job, hundreds of parts have the same `job`. */
 const joinTasks = `FROM jobs JOIN ${MAIN_TASK_OF_JOB}`
 /** Whole rows of jobs with their tasks; a WHERE follows. */

@@ -67,6 +67,7 @@ export async function buildStatus(
     isDivided: job.parts > 0,
     surveying: isSurveying(job),
     startsFailed: job.starts_failed,
+    startFailure: job.start_failure,
     notBefore: job.not_before,
     // Shown only during the retry delay. Afterwards the job waits for a transcoder like any other.
     lastLostError: job.not_before <= Date.now() ? null : job.lost_to,

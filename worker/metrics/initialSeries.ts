@@ -1,6 +1,7 @@
 // In charge of: series that are there from the beginning, with 0. A counter that appears with 1 has no increase for
 // Prometheus, so that an alert would miss the first event.
 // Not in charge of: families whose labels are known only once something happens (routes).
+import { startFailureMessages } from '#contract/api/events.ts'
 import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import type { CounterName, LabelsOf } from '#contract/api/metricFamilies.ts'
 
@@ -19,7 +20,7 @@ export const INITIAL_SERIES: { [Name in CounterName]?: LabelsOf<Name>[] } = {
   attempts_started_total: each('kind', [...kinds, 'part']),
   attempts_lost_total: each('cause', ['transcoder_lost', 'evicted', ...errorCodes]),
   attempts_evicted_total: [{}],
-  starts_failed_total: each('reason', ['no_answer', 'refused', 'no_capacity', 'ended', 'other_build']),
+  starts_failed_total: each('reason', Object.keys(startFailureMessages)),
   transcoder_cpu_seconds_total: each('outcome', ['finished', 'failed', 'lost', 'evicted', 'cancelled']),
   source_seconds_total: [{}],
   output_seconds_total: each('resolution', ['audio', 'sd', 'hd', 'uhd']),

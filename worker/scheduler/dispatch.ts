@@ -1,12 +1,13 @@
 // In charge of: handing an attempt to a transcoder: a container in production, one of TRANSCODER_URLS, or one that registered
 // itself.
 // Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
-import { TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
+import { SERVICE_UNREACHABLE, TASK_PROTOCOL, type RunRequest } from '#contract/task/protocol.ts'
 import { settings } from '../env.ts'
 import type { StartRefusal } from './containerInstance.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
 import { createAttemptToken } from '../secrets/attemptToken.ts'
+import { taskApiUrl } from '../taskApi/taskApiUrl.ts'
 import { markUnreachable } from '../db/transcoders.ts'
 import { postToTranscoder, transcoderUrl } from '../transcoders/transcoderRequest.ts'
 
@@ -32,12 +33,14 @@ export async function dispatchAttempt(env: Env, task: TaskRow): Promise<StartRef
   if (slot === null) return { reason: 'refused', detail: 'the task has no slot' }
   const job = await findJobByJobId(env.DB, task.job_id)
   if (!job) return { reason: 'refused', detail: 'its job no longer exists' }
+  const address = taskApiUrl(env)
+  if (address === null) return { reason: 'service_unreachable', detail: 'TASK_API_URL is not set' }
   const request: RunRequest = {
     protocol: TASK_PROTOCOL,
     task_id: task.id,
     attempt: task.attempt,
     token: await createAttemptToken(env, task.id, task.attempt),
-    task_api_url: settings(env).taskApiUrl,
+    task_api_url: address,
   }
   try {
     if (usesContainers(env)) {
@@ -63,7 +66,10 @@ async function startAt(env: Env, slot: number, url: string, request: RunRequest)
     const text = (await response.text()).slice(0, 200)
     // Written by the local egress, in place of an answer.
     if (!response.headers.has('x-egress-failed'))
-      return { reason: 'refused', detail: `it answered ${response.status}: ${text}` }
+      return {
+        reason: text.includes(`"${SERVICE_UNREACHABLE}"`) ? 'service_unreachable' : 'refused',
+        detail: `it answered ${response.status}: ${text}`,
+      }
     detail = text
   } catch (error) {
     detail = String(error)

@@ -466,8 +466,8 @@ test.for([
   [{ queue_position: 0 }, 'Next in the queue.'],
   [{ queue_position: 1000 }, 'Queued behind 1000 or more jobs.'],
   [
-    { failed_starts: { count: 4, next_try_at: '2026-01-01T00:00:00.000Z' } },
-    'No transcoder has started after 4 tries. Trying again.',
+    { failed_starts: { count: 4, code: 'no_answer', message: 'It slept.', next_try_at: '2026-01-01T00:00:00.000Z' } },
+    'No transcoder has started after 4 tries. Trying again. It slept.',
   ],
   [
     { waiting_for: { code: 'source_unreachable', message: 'It is away.', next_try_at: '2026-01-01T00:00:00.000Z' } },

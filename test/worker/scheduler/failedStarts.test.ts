@@ -36,7 +36,15 @@ test('starts that go on failing show in events, status, metrics and health, and 
     await fails(id, count)
   }
   const { failed_starts: shown, phase } = await readStatus(id)
-  expect([phase, shown.count]).toEqual(['queued', 4])
+  expect([phase, shown]).toEqual([
+    'queued',
+    {
+      count: 4,
+      code: 'refused',
+      message: 'A transcoder could not be started because it refused the task.',
+      next_try_at: expect.any(String),
+    },
+  ])
   expect(Date.parse(shown.next_try_at) - (await task(id)).updated_at).toBe(16_000)
   expect(await health()).toMatchObject({ status: 'degraded', starts_failing: 1 })
   expect((await apiRequest('/health')).status).toBe(200)

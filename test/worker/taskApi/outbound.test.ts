@@ -2,14 +2,21 @@
 // Outbound, which these tests call as the platform does. test/containers runs the same with real containers.
 import { env, exports } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { settings } from '../../../worker/env.ts'
-import { TASK_API_HOST } from '../../../worker/env.ts'
+import { TASK_API_HOST, noteOwnAddress, taskApiUrl } from '../../../worker/taskApi/taskApiUrl.ts'
 
 const TASK_API_URL = `http://${TASK_API_HOST}`
 const outbound = (): Fetcher => (exports as unknown as { Outbound: (options: object) => Fetcher }).Outbound({})
 
 it('is defined in one place only, and is the address that the Worker gives to attempts', () => {
-  expect(settings({ ...env, TASK_API_URL: '', TRANSCODER_URLS: '' }).taskApiUrl).toBe(TASK_API_URL)
+  expect(taskApiUrl({ ...env, TASK_API_URL: '', TRANSCODER_URLS: '' })).toBe(TASK_API_URL)
+})
+
+it('is, for listed transcoders, where a client of this machine has called: the port of `wrangler dev`', () => {
+  const listed = { ...env, TASK_API_URL: '' }
+  noteOwnAddress('http://localhost:18787/health')
+  noteOwnAddress('https://attacker.test/health')
+  expect(taskApiUrl(listed)).toBe('http://localhost:18787')
+  expect(taskApiUrl({ ...listed, TASK_API_URL: 'http://10.0.0.1/' })).toBe('http://10.0.0.1')
 })
 
 it('leads to the task API, which wants the token of the attempt', async () => {

@@ -70,7 +70,7 @@ export function describeProgress(status: PublicStatus): string {
   if (standing === 'failed') return 'The job failed.'
   if (standing === 'cancelled') return 'The job was cancelled.'
   const failed = status.failed_starts
-  if (failed) return `No transcoder has started after ${failed.count} tries. Trying again.`
+  if (failed) return `No transcoder has started after ${failed.count} tries. Trying again. ${failed.message}`
   const waitingFor = status.waiting_for
   if (waitingFor) return `Waiting to try again. The last attempt failed: ${waitingFor.message}`
   const before = status.queue_position

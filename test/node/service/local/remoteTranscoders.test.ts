@@ -7,7 +7,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { readSettings } from '../../../../scripts/local/localSettings.ts'
 import { decodeFrames, makeClip, tempDirectory } from '../../../support/media/media.ts'
-import { jobRequest, ROOT, Service } from '../../../support/service.ts'
+import { jobRequest, ROOT, Service, waitFor } from '../../../support/service.ts'
 
 const SECRET = 'a-secret-for-tests-of-32-letters'
 
@@ -50,6 +50,24 @@ test('starts no transcoder of its own, and dispatches jobs to the configured one
   const path = tempDir.file('out.mp4')
   await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))
   expect(await decodeFrames(path)).toHaveLength(50)
+})
+
+test('a transcoder that cannot reach the service says so, and the status of the job tells it', async () => {
+  await using tempDir = await tempDirectory()
+  await using transcoder = await startTranscoder(tempDir.file('work'))
+  await using service = await Service.start({
+    TRANSCODER_URLS: transcoder.url,
+    TRANSCODER_SECRET: SECRET,
+    // Nothing listens there.
+    TASK_API_URL: 'http://127.0.0.1:9',
+  })
+  const input = await service.upload(await makeClip(tempDir.file('clip.mp4'), { seconds: 1 }))
+  const id = await service.create(jobRequest(input, 'file-upload'))
+  const starts = await waitFor('a second start to fail', async () => (await service.status(id))?.failed_starts)
+  expect(starts).toMatchObject({
+    code: 'service_unreachable',
+    message: expect.stringContaining('TASK_API_URL') as string,
+  })
 })
 
 test.each([

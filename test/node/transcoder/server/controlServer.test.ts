@@ -1,8 +1,11 @@
 // In charge of: one attempt at a time, each started once, and every refusal with its reason.
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import type { AttemptOutlook } from '../../../../transcoder/attempt.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ControlServer, type EngineInfo } from '../../../../transcoder/server/controlServer.ts'
+import { whyUnreachable } from '../../../../transcoder/server/reachService.ts'
 import type { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { createLog } from '../../../../transcoder/log.ts'
 
@@ -20,7 +23,7 @@ let url: string
 const process = { version: '1.2.3', instance: 'the-process-of-this-test' }
 
 async function open(
-  options: { secret?: string; handoverMs?: number; engine?: Promise<EngineInfo> } = {},
+  options: { secret?: string; handoverMs?: number; engine?: Promise<EngineInfo>; isCutOff?: boolean } = {},
 ): Promise<void> {
   started = []
   control = new ControlServer({
@@ -30,6 +33,7 @@ async function open(
     engine: options.engine ?? Promise.resolve({ version: 'n7.0' }),
     log: createLog(() => undefined),
     handoverMs: options.handoverMs ?? 5000,
+    whyUnreachable: (request) => (options.isCutOff ? whyUnreachable(request.task_api_url) : Promise.resolve(null)),
     run: (request, halt, outlook) =>
       new Promise((end) => started.push({ key: `${request.task_id} ${request.attempt}`, halt, outlook, end })),
   })
@@ -53,6 +57,22 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 const health = async () => (await (await fetch(`${url}/health`)).json()) as Record<string, unknown>
 
 describe('POST /run', () => {
+  test('an attempt that could not reach its service is refused with the address and the reason', async () => {
+    await control.stop(0)
+    await open({ isCutOff: true })
+    const listener = createServer()
+    await once(listener.listen(0, '127.0.0.1'), 'listening')
+    const address = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+    expect((await post('/run', { ...request('a'), task_api_url: address })).status).toBe(202)
+    started[0]?.end()
+    listener.close()
+    await once(listener, 'close')
+    const refused = await post('/run', { ...request('b'), task_api_url: address })
+    const message = `This transcoder cannot reach the service at ${address} (ECONNREFUSED).`
+    expect([refused.status, await refused.json()]).toEqual([503, { error: { code: 'service_unreachable', message } }])
+    expect(started).toHaveLength(1)
+  })
+
   test('starts an attempt; the same one again changes nothing, also after its end', async () => {
     const first = await post('/run', request('a'))
     expect([first.status, await first.json()]).toEqual([202, { task_id: 'a', attempt: 1 }])
