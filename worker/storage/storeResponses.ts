@@ -14,6 +14,17 @@ export const codeOfStatus: Readonly<Record<number, StoreErrorCode>> = {
   429: 'unreachable',
 }
 
+/**
+ * Of the answer to one request. The longest are errors of S3, which repeat what was signed, with a key of 1024 bytes, as text
+ * and as hexadecimal numbers; Amazon sends blanks while it completes an upload.
+ */
+export const MAX_ANSWER_BYTES = 32 * 1024
+
+/** What the answer to a request for the deletion of `keys` may have besides: a refusal of each, with its key, escaped. */
+export function refusalBytes(keys: readonly string[]): number {
+  return keys.reduce((sum, key) => sum + 512 + 6 * new TextEncoder().encode(key).byteLength, 0)
+}
+
 /** They follow the name of a bucket. */
 export const storeErrorMessages = {
   not_found: 'has no such object',

@@ -5,7 +5,7 @@ import { putStream } from '../s3/s3Client.ts'
 import { encodeKey } from '../s3/bucketAddress.ts'
 import type { StoreError } from '../objectStore.ts'
 import { readBoundedJson } from '../boundedBody.ts'
-import { retryAfterMs } from '../storeResponses.ts'
+import { MAX_ANSWER_BYTES, retryAfterMs } from '../storeResponses.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { ociEndpoint, ociBucketName, type OciBucketAddress } from './ociAddress.ts'
 import type { OciSigner } from './ociSignature.ts'
@@ -34,7 +34,6 @@ export interface OciRequest {
   accept?: readonly number[]
 }
 
-const MAX_ANSWER_BYTES = 1024 * 1024
 const PROVIDER = 'oracle'
 
 /** @throws StoreError for every status from 300 on that is not in `accept` */
@@ -73,9 +72,9 @@ function encodePathSegment(text: string): string {
   return encodeKey(text).replaceAll('/', '%2F')
 }
 
-/** The members of a JSON answer; none if it is not a JSON object. */
-export function readOciJson(response: Response): Promise<Record<string, unknown>> {
-  return readBoundedJson(response, MAX_ANSWER_BYTES)
+/** The members of a JSON answer; none if it is not a JSON object, or has more than `limit` bytes. */
+export function readOciJson(response: Response, limit = MAX_ANSWER_BYTES): Promise<Record<string, unknown>> {
+  return readBoundedJson(response, limit)
 }
 
 async function responseError(store: OciStore, operation: string, response: Response): Promise<StoreError> {

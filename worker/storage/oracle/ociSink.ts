@@ -3,7 +3,7 @@
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
 import type { CacheControlByKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
-import { bodyLengthError } from '../storeResponses.ts'
+import { bodyLengthError, MAX_ANSWER_BYTES, refusalBytes } from '../storeResponses.ts'
 import { StoreError, type Sink } from '../objectStore.ts'
 import { sendOciRequest, readOciJson, type OciStore } from './ociClient.ts'
 import { ociBucketName } from './ociAddress.ts'
@@ -88,13 +88,13 @@ export function ociSink(store: OciStore, prefix: string, caching: CacheControlBy
 
     async deleteMany(paths) {
       const operation = 'deleteMany'
-      const objects = paths.map((path) => ({ objectName: keyOf(path, operation) }))
-      if (objects.length === 0) return
+      const keys = paths.map((path) => keyOf(path, operation))
+      if (keys.length === 0) return
       const response = await sendOciRequest(store, {
         operation,
         method: 'POST',
         path: ['actions', 'batchDeleteObjects'],
-        json: { objects, isSkipDeletedResult: true },
+        json: { objects: keys.map((objectName) => ({ objectName })), isSkipDeletedResult: true },
         // Oracle has this operation since November 2025; not all regions got it at once.
         accept: [404, 405, 501],
       })
@@ -102,7 +102,7 @@ export function ociSink(store: OciStore, prefix: string, caching: CacheControlBy
         await response.body?.cancel()
         return void (await mapConcurrent(paths, DELETE_CONCURRENCY, (path) => sink.delete(path)))
       }
-      const { failed } = await readOciJson(response)
+      const { failed } = await readOciJson(response, MAX_ANSWER_BYTES + refusalBytes(keys))
       const statuses = (Array.isArray(failed) ? failed : []).map((one: { statusCode?: unknown }) =>
         Number(one.statusCode),
       )

@@ -3,7 +3,7 @@
 // Not in charge of: which requests make up a read or an upload (s3Source.ts, s3Sink.ts), retries (the caller).
 import { StoreError } from '../objectStore.ts'
 import { readBoundedText } from '../boundedBody.ts'
-import { bodyLengthError, isLengthError, retryAfterMs } from '../storeResponses.ts'
+import { bodyLengthError, isLengthError, MAX_ANSWER_BYTES, retryAfterMs } from '../storeResponses.ts'
 import type { FetchFunction } from '../guardedFetch.ts'
 import { objectUrl, type BucketAddress } from './bucketAddress.ts'
 import type { UrlPresigner, RequestSigner } from './sigV4.ts'
@@ -44,9 +44,6 @@ export interface S3Request {
   accept?: readonly number[]
 }
 
-/** An error answer is small. A listing of 1000 keys of 1024 bytes each, escaped, is not. */
-const MAX_ERROR_BYTES = 64 * 1024
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 /** Larger bodies are not hashed: the signature does not cover them, as for a stream. */
 const MAX_HASHED_BYTES = 1024 * 1024
 
@@ -71,9 +68,14 @@ export async function sendS3Request(store: S3Store, request: S3Request): Promise
   throw await responseError(store, operation, response)
 }
 
-/** Reads an XML answer. A 200 may contain an error too. @throws StoreError */
-export async function readXmlResponse(store: S3Store, operation: string, response: Response): Promise<XmlElement> {
-  const text = await readBoundedText(response, MAX_ANSWER_BYTES)
+/** Reads an XML answer of at most `limit` bytes. A 200 may contain an error too. @throws StoreError */
+export async function readXmlResponse(
+  store: S3Store,
+  operation: string,
+  response: Response,
+  limit = MAX_ANSWER_BYTES,
+): Promise<XmlElement> {
+  const text = await readBoundedText(response, limit)
   const root = text === null ? null : parseXml(text)
   // Amazon, CompleteMultipartUpload: "a 200 OK response can contain either a success or an error".
   if (root?.name === 'Error') throw errorFromResponse(store, operation, response, root)
@@ -90,7 +92,7 @@ export async function readXmlResponse(store: S3Store, operation: string, respons
 
 /** Reads the body of an error answer, if it has one. */
 export async function responseError(store: S3Store, operation: string, response: Response): Promise<StoreError> {
-  const text = await readBoundedText(response, MAX_ERROR_BYTES).catch(() => null)
+  const text = await readBoundedText(response, MAX_ANSWER_BYTES).catch(() => null)
   const root = text === null ? null : parseXml(text)
   return errorFromResponse(store, operation, response, root?.name === 'Error' ? root : null)
 }

@@ -5,7 +5,7 @@ import { keyBelow } from '../keyBelow.ts'
 import { StoreError, type Sink, type StoredPart } from '../objectStore.ts'
 import { mapConcurrent } from '../../util/mapConcurrent.ts'
 import { sendS3Request, readXmlResponse, entryError, type S3Store } from './s3Client.ts'
-import { bodyLengthError } from '../storeResponses.ts'
+import { bodyLengthError, MAX_ANSWER_BYTES, refusalBytes } from '../storeResponses.ts'
 import { objectUrl } from './bucketAddress.ts'
 import { childElements, escapeXml, elementText } from './s3Xml.ts'
 import { toBase64 } from '../../util/encoding.ts'
@@ -125,7 +125,8 @@ export function s3Sink(store: S3Store, prefix: string, caching: CacheControlByKi
         signed: { 'content-md5': toBase64(await crypto.subtle.digest('MD5', body)) },
         body,
       })
-      for (const error of childElements(await readXmlResponse(store, operation, response), 'Error')) {
+      const answer = await readXmlResponse(store, operation, response, MAX_ANSWER_BYTES + refusalBytes(keys))
+      for (const error of childElements(answer, 'Error')) {
         const code = elementText(error, 'Code')
         if (code !== 'NoSuchKey') throw entryError(store, operation, code)
       }

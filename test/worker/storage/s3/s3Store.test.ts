@@ -9,7 +9,7 @@ import { objectUrl, s3BucketAddress } from '../../../../worker/storage/s3/bucket
 import { sigV4Signer } from '../../../../worker/storage/s3/sigV4.ts'
 import { s3Sink } from '../../../../worker/storage/s3/s3Sink.ts'
 import { s3Source } from '../../../../worker/storage/s3/s3Source.ts'
-import type { StoreError } from '../../../../worker/storage/objectStore.ts'
+import type { Sink, StoreError } from '../../../../worker/storage/objectStore.ts'
 import type { FetchFunction } from '../../../../worker/storage/guardedFetch.ts'
 import { guardedTransport } from '../../../../worker/storage/guardedFetch.ts'
 import { realFetch } from '../../support/setup.ts'
@@ -284,6 +284,43 @@ describe('an error is reported by kind, with the provider’s code and no secret
     }
     await sink.abortUpload('a', upload)
     expect(fake.uploads.size).toBe(0)
+  })
+
+  test('an answer is read no further than it can be needed, and a refusal of 1000 long keys is', async () => {
+    let read = 0
+    const endless = () =>
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          read += 4096
+          if (read < 2 ** 20) controller.enqueue(new Uint8Array(4096).fill(0x20))
+          else controller.close()
+        },
+      })
+    const readOf = async (status: number, call: (sink: Sink) => Promise<unknown>) => {
+      read = 0
+      await expect(
+        call(
+          s3Sink(
+            storeOf(async () => new Response(endless(), { status })),
+            '',
+          ),
+        ),
+      ).rejects.toThrow('films')
+      return read
+    }
+    const reads = [
+      await readOf(403, (sink) => sink.delete('a')),
+      await readOf(200, (sink) => sink.beginUpload('a', 'video/mp4')),
+      await readOf(200, (sink) => sink.completeUpload('a', 'u', [{ n: 1, etag: '"x"' }])),
+      await readOf(200, (sink) => sink.deleteMany(['a'])),
+    ]
+    expect(Math.max(...reads)).toBeLessThan(2 ** 16)
+    const keys = Array.from({ length: 1000 }, (_, at) => '&'.repeat(1020) + String(at).padStart(4, '0'))
+    const refusals = keys
+      .map((key) => `<Error><Key>${key.replaceAll('&', '&amp;')}</Key><Code>InternalError</Code></Error>`)
+      .join('')
+    const answer = async () => new Response(`<DeleteResult>${refusals}</DeleteResult>`)
+    await expect(s3Sink(storeOf(answer), '').deleteMany(keys)).rejects.toMatchObject({ providerCode: 'InternalError' })
   })
 
   test('a store without a deletion of many is asked for each', async () => {
