@@ -44,6 +44,8 @@ export const jobErrorPolicies = {
   source_incomplete: { permanent: false },
   source_address_refused: { permanent: true },
   source_too_large: { permanent: true },
+  // More seconds than MAX_SOURCE_SECONDS.
+  source_too_long: { permanent: true },
   source_not_media: { permanent: true },
   source_unsupported: { permanent: true },
   source_damaged: { permanent: true },

@@ -76,6 +76,7 @@ export const SERVICE_VARIABLES: Readonly<Record<string, Variable>> = {
   },
   MAX_ACTIVE_JOBS: wholeFrom(0),
   MAX_STORED_UPLOAD_BYTES: wholeFrom(0),
+  MAX_SOURCE_SECONDS: wholeFrom(1),
   REQUESTS_PER_MINUTE: wholeFrom(1),
   KEEP_UPLOADS_DAYS: days,
   KEEP_OUTPUTS_DAYS: days,

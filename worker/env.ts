@@ -45,6 +45,8 @@ export interface Settings {
   maxActiveJobs: number
   /** Maximum stored bytes of an account's uploads; null = no limit. */
   maxStoredUploadBytes: number | null
+  /** The most seconds of a source of which a job may make outputs; null = no limit. */
+  maxSourceSeconds: number | null
   /** For a key without a limit of its own; null = no limit. */
   requestsPerMinute: number | null
   retentionDays: RetentionDays
@@ -77,6 +79,7 @@ function numberOf(
     | 'DIVIDE_ABOVE_SECONDS'
     | 'MAX_ACTIVE_JOBS'
     | 'MAX_STORED_UPLOAD_BYTES'
+    | 'MAX_SOURCE_SECONDS'
     | 'REQUESTS_PER_MINUTE'
     | 'KEEP_UPLOADS_DAYS'
     | 'KEEP_OUTPUTS_DAYS'
@@ -129,6 +132,7 @@ export function settings(env: Env): Settings {
     divideAboveSeconds: divideAboveSeconds(env),
     maxActiveJobs: numberOf(env, 'MAX_ACTIVE_JOBS') ?? 10_000,
     maxStoredUploadBytes: numberOf(env, 'MAX_STORED_UPLOAD_BYTES'),
+    maxSourceSeconds: numberOf(env, 'MAX_SOURCE_SECONDS'),
     requestsPerMinute: numberOf(env, 'REQUESTS_PER_MINUTE'),
     retentionDays: {
       ...RETENTION_DAYS,

@@ -84,6 +84,7 @@ export function publishedLimits({
 }: {
   maxActiveJobs: number
   maxStoredUploadBytes: number | null
+  maxSourceSeconds: number | null
   requestsPerMinute: number | null
   retentionDays: RetentionDays
 }) {
@@ -164,6 +165,7 @@ export function publishedLimits({
     quotas: {
       active_jobs: quotas.maxActiveJobs,
       stored_upload_bytes: quotas.maxStoredUploadBytes,
+      source_seconds: quotas.maxSourceSeconds,
       requests_per_minute: quotas.requestsPerMinute,
       followers_per_job: MAX_FOLLOWERS,
     },

@@ -72,6 +72,8 @@ export interface TaskDescription {
   input_name: string
   /** Milliseconds that this attempt may take before the service gives it up. */
   max_attempt_ms: number
+  /** The most seconds of the source, or of all pieces together, of which outputs are made. Missing = no bound. */
+  max_source_seconds?: number
   /** Reports that the service accepts in addition to the outputs. Absent = none. */
   accepts?: {
     /** `POST /task/:id/source` → `SourcePost`. */

@@ -61,6 +61,7 @@ export const answerShapes = {
     publishedLimits({
       maxActiveJobs: 1,
       maxStoredUploadBytes: null,
+      maxSourceSeconds: null,
       requestsPerMinute: null,
       retentionDays: RETENTION_DAYS,
     }),

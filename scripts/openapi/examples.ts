@@ -348,6 +348,7 @@ export const diagnosis: Diagnosis = {
 export const limits: Record<string, unknown> = publishedLimits({
   maxActiveJobs: 10_000,
   maxStoredUploadBytes: null,
+  maxSourceSeconds: null,
   requestsPerMinute: null,
   retentionDays: RETENTION_DAYS,
 })

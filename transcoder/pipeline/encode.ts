@@ -18,6 +18,7 @@ import type { FfmpegProgress } from '../ffmpeg/progressReader.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
 import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from '../analysis/steadyFeed.ts'
 import { logoPath } from '../source/logoImage.ts'
+import { tooLong } from './sourceLengths.ts'
 import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
@@ -104,6 +105,8 @@ export interface EncodeOptions {
   steady?: boolean
   /** The source with the lengths of its packets, where it has only time stamps; null = it states its own. */
   measuredSource?: () => Promise<MediaInfo | null>
+  /** The most seconds that the outputs may have; undefined = no limit. */
+  maxSeconds?: number | undefined
   /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
   cpuSeconds?: number | undefined
 }
@@ -331,6 +334,7 @@ function spawnFfmpeg(
     burnIn = [],
     bitmaps = null,
     carriers = [],
+    maxSeconds = Infinity,
     cpuSeconds,
     damage,
     onLate,
@@ -412,6 +416,7 @@ function spawnFfmpeg(
     },
     onProgress: (report) => {
       requirePlausibleDuration(report.outSeconds, plan.durationSeconds, controller)
+      if (report.outSeconds > maxSeconds + LATE_CLOCK_SECONDS) controller.abort(tooLong(report.outSeconds, maxSeconds))
       damage.onProgress(report)
       const fraction = seconds === null ? (joined?.fraction ?? loopback.readFraction) : report.outSeconds / seconds
       progress.onEncoderProgress({ fraction, speed: report.speed })
@@ -445,6 +450,8 @@ function decodedAudio(plan: Plan, { audio }: MediaInfo): number[] {
  */
 const MAX_DURATION_FACTOR = 10
 const MAX_EXTRA_SECONDS = 600
+/** The clock of an output, or of a chunk, may begin this late. */
+const LATE_CLOCK_SECONDS = 10
 
 function requirePlausibleDuration(seconds: number, expected: number | null, controller: AbortController): void {
   if (expected === null || seconds <= expected * MAX_DURATION_FACTOR + MAX_EXTRA_SECONDS) return

@@ -16,7 +16,8 @@ import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { planJob } from '../plan/planJob.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
-import { cutSource } from '../plan/streams/cut.ts'
+import { applyCut, cutSource } from '../plan/streams/cut.ts'
+import { requestedPart } from '../plan/streams/requestedPart.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
@@ -24,6 +25,7 @@ import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
+import { requireSourceSeconds, usedSeconds } from './sourceLengths.ts'
 import { divided, type Divided } from './division/divideJob.ts'
 
 export interface Surveyed extends Divided {
@@ -62,6 +64,7 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   const { attempt, task, surroundings, spec, probed, media, logo, bitmaps, captionFiles } = open
   const { loopback, engine, settings, workspace, controller } = attempt
   const { headStart, sideTasks } = surroundings
+  requireSourceSeconds(task.max_source_seconds, usedSeconds(spec, applyCut(spec, media, requestedPart(spec, media))))
   const earlyVideo = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
   const scratchDirs = {
     cwd: workspace.cwd,

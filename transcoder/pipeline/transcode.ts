@@ -179,6 +179,7 @@ async function transcodeOnce(
           workspace,
         ),
         startSeconds: timing.startSeconds,
+        maxSeconds: task.max_source_seconds,
         workDirectory: workDirectory(
           task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index),
           task.attempt,

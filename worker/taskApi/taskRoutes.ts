@@ -35,6 +35,7 @@ import { jobErrorFor, storeErrorDetails, fieldFor, retryAfterHeader } from '../s
 import { applyEvent, jobMonitor, taskMonitor } from '../scheduler/applyEvent.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import { findPlan, findTask, savePlan, decodePlan } from '../db/tasks.ts'
+import { settings } from '../env.ts'
 import { handleError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { verifyAttemptToken } from '../secrets/attemptToken.ts'
@@ -117,6 +118,7 @@ export const taskApi = new Hono<TaskEnv>()
     await taskMonitor(c.env, id).attemptRunning({ job: job.id, jobId, account: job.account, task: id, attempt })
     const { config } = job
     const name = sourceBaseName(job)
+    const { maxSourceSeconds } = settings(c.env)
     return c.json({
       protocol: TASK_PROTOCOL,
       task_id: id,
@@ -129,6 +131,7 @@ export const taskApi = new Hono<TaskEnv>()
       plan: decodePlan(await planOf(c.env.DB, task)),
       input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,
+      ...(maxSourceSeconds === null ? {} : { max_source_seconds: maxSourceSeconds }),
       ...describeDivision(c.env, task),
       ...(await describeDeadline(c.env, job, task, Date.now())),
       accepts: acceptedReports(c.env, job, task),

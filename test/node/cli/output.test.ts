@@ -139,6 +139,7 @@ test('limits are lines', () => {
     publishedLimits({
       maxActiveJobs: 5,
       maxStoredUploadBytes: null,
+      maxSourceSeconds: null,
       requestsPerMinute: null,
       retentionDays: RETENTION_DAYS,
     }),

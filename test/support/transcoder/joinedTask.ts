@@ -1,6 +1,7 @@
 // In charge of: tasks with `inputs` against the strict task API, and where each frame and sample of numbered clips should
 // be in what they make.
 // Not in charge of: the clips (media/numberedClip.ts).
+import type { TaskDescription } from '#contract/task/protocol.ts'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
@@ -48,9 +49,11 @@ export class JoinedTasks {
     change: Partial<JobConfig> = {},
     {
       segmented = false,
-      kind = 'transcode',
       captions = [],
-    }: { segmented?: boolean; kind?: 'transcode' | 'plan'; captions?: Buffer[] } = {},
+      ...more
+    }: { segmented?: boolean; captions?: Buffer[] } & Partial<
+      Pick<TaskDescription, 'kind' | 'max_source_seconds'>
+    > = {},
   ): Promise<void> {
     await this.stop()
     const taskApi = await new FakeTaskApi().start()
@@ -72,7 +75,7 @@ export class JoinedTasks {
       ...(end === undefined ? {} : { end_seconds: end }),
       ...(streams === undefined ? {} : { source_streams: streams }),
     }))
-    taskApi.task = { ...task, kind, config: { ...config, inputs, videoProfiles, ...change } }
+    taskApi.task = { ...task, ...more, config: { ...config, inputs, videoProfiles, ...change } }
     await runTask(runRequest(taskApi), this.fixture.context())
   }
 

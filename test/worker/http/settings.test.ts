@@ -104,6 +104,7 @@ test('what is empty is the default, and a number may be one of TOML', () => {
     DIVIDE_ABOVE_SECONDS: '',
     MAX_ACTIVE_JOBS: '',
     MAX_STORED_UPLOAD_BYTES: '',
+    MAX_SOURCE_SECONDS: '',
     REQUESTS_PER_MINUTE: '',
   }
   const bare = { TRANSCODER_URLS: '', EGRESS: '' }
@@ -115,6 +116,7 @@ test('what is empty is the default, and a number may be one of TOML', () => {
     divideAboveSeconds: 600,
     maxActiveJobs: 10_000,
     maxStoredUploadBytes: null,
+    maxSourceSeconds: null,
     requestsPerMinute: null,
   })
   const given = {
@@ -122,6 +124,7 @@ test('what is empty is the default, and a number may be one of TOML', () => {
     MAX_SLOTS: 3,
     LEASE_SECONDS: '0.5',
     MAX_STORED_UPLOAD_BYTES: '1e12',
+    MAX_SOURCE_SECONDS: '3600',
     REQUESTS_PER_MINUTE: ' 60 ',
   }
   expect(settings(other({ ...bare, ...given }))).toMatchObject({
@@ -130,6 +133,7 @@ test('what is empty is the default, and a number may be one of TOML', () => {
     maxSlots: 3,
     leaseMs: 500,
     maxStoredUploadBytes: 1e12,
+    maxSourceSeconds: 3600,
     requestsPerMinute: 60,
   })
 })

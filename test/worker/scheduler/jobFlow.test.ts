@@ -1,3 +1,4 @@
+import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
@@ -6,7 +7,8 @@ import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { consumeQueue } from '../../../worker/scheduler/queueConsumer.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
-import { apiRequest, postJson, readJson, errorCode, createJob } from '../support/apiClient.ts'
+import { app } from '../../../worker/app.ts'
+import { apiRequest, BASE_URL, postJson, readJson, errorCode, createJob } from '../support/apiClient.ts'
 import type { FakeAttempt } from '../support/fakeTranscoder.ts'
 import { LONG_FORM } from '../support/longForm.ts'
 import { taskPlan } from '../support/taskPlan.ts'
@@ -32,6 +34,12 @@ test('a job goes from the queue to a file at a signed address', async () => {
   const task = await (await attempt.taskApi('GET', '')).json<any>()
   expect(task).toMatchObject({ spec: toSpec(task.config, task.input_name), spec_version: SPEC_VERSION })
   expect(task).toMatchObject({ protocol: TASK_PROTOCOL, attempt: 1, kind: 'transcode', plan: null, input_name: 'a' })
+  expect(task).not.toHaveProperty('max_source_seconds')
+  const bounded = { ...env, MAX_SOURCE_SECONDS: '60' } as unknown as Env
+  const { task_id: taskId, token } = attempt.run
+  const again = new Request(`${BASE_URL}/task/${taskId}`, { headers: { authorization: `Bearer ${token}` } })
+  const described = await app.fetch(again, bounded, createExecutionContext())
+  expect(await described.json()).toMatchObject({ max_source_seconds: 60 })
   expect(await readStatus(id)).toMatchObject({
     state: 'running',
     phase: 'starting',

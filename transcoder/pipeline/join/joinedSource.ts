@@ -50,7 +50,7 @@ export class JoinedSource {
     captions: readonly CaptionFile[],
   ): Promise<{ media: MediaInfo; plan: Plan; drawn: DrawnCaptions | null }> {
     const { attempt } = this.#context
-    const joined = await analyzeInputs(this.#context, this.#inputs)
+    const joined = await analyzeInputs(this.#context, this.#inputs, task.max_source_seconds)
     const piece = joined.join.canvas?.piece ?? 0
     const { loopback, media } = this.#inputs[piece]!
     await postPreview({ ...attempt, loopback }, task, media)

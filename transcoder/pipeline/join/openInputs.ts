@@ -9,7 +9,7 @@ import { withCaptionLanguages } from '../../analysis/captionLanguages.ts'
 import { measureLoudness } from '../../analysis/measureLoudness.ts'
 import { measureSource } from '../../analysis/measureSource.ts'
 import { probe } from '../../analysis/probe.ts'
-import { withLengths } from '../sourceLengths.ts'
+import { requireSourceSeconds, usedSeconds, withLengths } from '../sourceLengths.ts'
 import { readStreamDetails } from '../../analysis/streamDetails.ts'
 import type { Attempt } from '../../attempt.ts'
 import { cutCues } from '../../formats/scte35/cutCues.ts'
@@ -114,8 +114,10 @@ export async function findInputCues(
 export async function analyzeInputs(
   { attempt, spec }: InputsContext,
   inputs: readonly OpenInput[],
+  mostSeconds: number | undefined,
 ): Promise<JoinedSource> {
   const { engine, settings, workspace, controller } = attempt
+  let seconds = 0
   const parts = await eachInput(inputs, async ({ loopback, media, seekable }, piece) => {
     const own = pieceSpec(spec, piece, media)
     const dirs = { cwd: workspace.cwd, scratch: workspace.out, signal: controller.signal }
@@ -125,6 +127,8 @@ export async function analyzeInputs(
     ])
     const inspected = await withCaptionLanguages(loopback, own, detailed, controller.signal)
     const used = cutSource(own, inspected)
+    seconds += usedSeconds(own, used) ?? 0
+    requireSourceSeconds(mostSeconds, seconds)
     const options = { cwd: workspace.cwd, signal: controller.signal, threads: settings.threads, seekable }
     const measured = await measureSource(engine, loopback.url, { spec: own, media: used }, options)
     requireCompleteSource({ loopback })

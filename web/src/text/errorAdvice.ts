@@ -37,6 +37,8 @@ const advice: Readonly<Record<string, string>> = {
   source_changed: 'The file was replaced while it was being read. Run the job again when the file is final.',
   source_incomplete: 'The connection to the source dropped repeatedly. Run the job again, or upload the file instead.',
   source_address_refused: 'Use an address that is reachable from the internet, or upload the file.',
+  source_too_long:
+    'Set start_seconds and end_seconds, or use a shorter source. If it is not as long as that, its time stamps are wrong.',
   source_too_large: 'Use a shorter or smaller source, or split it into parts.',
   source_not_media: 'Check that the address leads to the media file itself, not to a web page about it.',
   source_damaged: 'Play the source to its end. If playback stops or stutters there too, export it again.',

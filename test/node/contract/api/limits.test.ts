@@ -6,6 +6,7 @@ it('the published limits carry the numbers of the specification and the tables',
   const limits = publishedLimits({
     maxActiveJobs: 10_000,
     maxStoredUploadBytes: null,
+    maxSourceSeconds: null,
     requestsPerMinute: null,
     retentionDays: RETENTION_DAYS,
   })

@@ -211,6 +211,16 @@ test('an error of a piece names it', async () => {
   expect(tasks.taskApi.fails.at(-1)?.error).toMatchObject({ code: 'no_video', field: 'inputs[1]' })
 })
 
+test('pieces that are too long together are refused at the one that is too much', async () => {
+  const parts = [
+    { file: 'a.mp4', end: 2 },
+    { file: 'a.mp4', end: 2 },
+  ]
+  await tasks.attempt(parts, {}, { kind: 'plan', max_source_seconds: 2 })
+  const error = { code: 'source_too_long', field: 'inputs[1]', details: { source_seconds: 4, maximum: 2 } }
+  expect(tasks.taskApi.fails.at(-1)?.error).toMatchObject(error)
+})
+
 test('pieces without video are joined as audio files', async () => {
   await ffmpeg(['-y', '-i', path('a.mp4'), '-vn', '-c', 'copy', path('audio.m4a')])
   const parts = [

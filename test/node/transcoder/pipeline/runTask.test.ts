@@ -2,7 +2,7 @@
 // and every kind of end is reported.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -350,6 +350,34 @@ describe('failure is reported once, by its code', () => {
     taskApi.source = { bytes: long }
     await runTask(runRequest(taskApi), fixtures.context())
     expect(taskApi.fails).toMatchObject([{ error: { code: 'too_long_for_one_attempt' } }])
+    await expectClean()
+  })
+
+  const tooLong = {
+    code: 'source_too_long',
+    message: expect.stringMatching(/^The outputs would last \d+ s or more; this service makes at most 2 s /) as string,
+  }
+
+  test('a source of more seconds than the service takes; a part of it is taken', async () => {
+    taskApi.task = { ...describeTask({ container: 'mp4' }), max_source_seconds: 2 }
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails.splice(0)).toMatchObject([{ error: tooLong }])
+    expect(taskApi.plans).toEqual([])
+    taskApi.task.config.end_seconds = 2
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect([taskApi.fails, taskApi.finished?.objects.length]).toEqual([[], 1])
+    await expectClean()
+  })
+
+  test('and one that does not say how long it is, while it is encoded', async () => {
+    const [file, endless] = [join(fixtures.directory, 'long.mp4'), join(fixtures.directory, 'endless.mkv')]
+    await writeFile(file, long)
+    await run(fixtures.engine.ffmpeg, `-v error -i ${file} -c copy -f matroska -live 1 ${endless}`.split(' '))
+    taskApi.source = { bytes: await readFile(endless) }
+    taskApi.task = { ...describeTask({ container: 'mp4' }), max_source_seconds: 2 }
+    await runTask(runRequest(taskApi), fixtures.context())
+    expect(taskApi.fails).toMatchObject([{ error: tooLong }])
+    expect(taskApi.plans).toMatchObject([{ plan: { durationSeconds: null } }])
     await expectClean()
   })
 
