@@ -56,7 +56,7 @@ const phaseLabels: Readonly<Record<JobPhase, string>> = {
   queued: 'Queued',
   starting: 'Starting',
   probing: 'Analysing',
-  analyzing: 'Analysing',
+  sampling: 'Sampling',
   transcoding: 'Transcoding',
   packaging: 'Packaging',
   uploading: 'Storing',

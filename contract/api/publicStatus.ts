@@ -85,7 +85,7 @@ const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
 
 function phaseOf(facts: StatusFacts): JobPhase {
   const isBetween = facts.task === 'queued' || facts.task === 'starting' || facts.task === 'divided'
-  if (facts.surveying && isBetween) return 'analyzing'
+  if (facts.surveying && isBetween) return 'sampling'
   switch (facts.task) {
     case 'queued':
       return facts.isDivided ? 'packaging' : 'queued'

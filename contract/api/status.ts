@@ -11,7 +11,7 @@ const phase = z.enum([
   'queued',
   'starting',
   'probing',
-  'analyzing',
+  'sampling',
   'transcoding',
   'packaging',
   'uploading',

@@ -301,6 +301,7 @@ export const taskPlanSchema = z.object({
       z.object({
         chunks: z.array(count).check(z.minLength(2), z.maxLength(MAX_JOB_PARTS)),
         seconds: z.optional(amount),
+        samplingSeconds: z.optional(amount),
         segmentSeconds: z.optional(z.number().check(z.gt(0), z.lte(60))),
         source: z.optional(
           z.object({ size: z.nullable(count), etag: z.nullable(z.string().check(z.maxLength(1000))) }),
@@ -308,7 +309,6 @@ export const taskPlanSchema = z.object({
         survey: z.optional(
           z.object({
             parts: count.check(z.gte(2), z.lte(MAX_JOB_PARTS)),
-            seconds: z.optional(amount),
             factors: z.array(z.number().check(z.gte(0), z.lte(51))).check(z.maxLength(64)),
           }),
         ),

@@ -15,7 +15,7 @@ import { warningCode } from '../warningCodes.ts'
  * transcoder that knows something new. A transcoder refuses `POST /run` with another number (400 `protocol_mismatch`),
  * and the task waits until a newer transcoder is available.
  */
-export const TASK_PROTOCOL = 7
+export const TASK_PROTOCOL = 8
 
 /** A transcoder's answer to a task whose task_api_url leads nowhere. */
 export const SERVICE_UNREACHABLE = 'service_unreachable'
@@ -88,7 +88,7 @@ export interface TaskDescription {
     parts?: number
     /**
      * A job that says nothing about chunks is divided if chunks are predicted to save one transcoder more than this
-     * many seconds. Missing = it is not divided.
+     * many seconds, or those that are free a part of it. Missing = it is not divided.
      */
     divide_above_seconds?: number
   }
@@ -108,6 +108,8 @@ export interface TaskDescription {
   deadline?: { seconds_left: number; slots: number }
   /** How many transcoders may work on the job at once. Missing = this attempt divides nothing. */
   slots?: number
+  /** How many of these have nothing else to do now, that of this attempt included. Missing = one. */
+  free_slots?: number
   /** Milliseconds between heartbeats; missing = HEARTBEAT_MS. */
   heartbeat_ms?: number
 }
@@ -117,7 +119,7 @@ const amount = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
 
 /** Progress of an attempt. Fractions are 0…1 and never decrease within an attempt. */
 export const progressPostSchema = z.object({
-  phase: z.enum(['starting', 'probing', 'analyzing', 'transcoding', 'packaging', 'uploading']),
+  phase: z.enum(['starting', 'probing', 'sampling', 'transcoding', 'packaging', 'uploading']),
   transcoded: z.number().check(z.gte(0), z.lte(1)),
   /** Seconds of wall time spent encoding so far. */
   transcode_seconds: amount,
@@ -162,6 +164,15 @@ const warning = z.object({
 
 /** Share of a divided job's progress that its parts fill. The attempt that puts them together fills the rest. */
 export const PARTS_SHARE = 0.95
+
+/** Share of the samples of the bitrate in what the parts fill. Both are the predicted seconds of one transcoder. */
+export function samplingShare(division: {
+  seconds?: number | undefined
+  samplingSeconds?: number | undefined
+}): number {
+  const { seconds = 0, samplingSeconds = 0 } = division
+  return samplingSeconds === 0 ? 0 : samplingSeconds / (samplingSeconds + seconds)
+}
 
 /** Time between two reports of an attempt at a part. It is long: 300 parts of one job report to one Durable Object. */
 export const PART_HEARTBEAT_MS = 5000

@@ -21,7 +21,7 @@ const ASSUMED_RATE = 5e6
 export class ProgressTracker {
   #phase: ProgressPost['phase'] = 'starting'
   #fraction = 0
-  /** What earlier attempts at the job did of it. */
+  /** What was done of the job before what is encoded now: by earlier attempts, or samples. */
   #before = 0
   #speed: number | null = null
   #encodeStarted: number | null = null
@@ -49,11 +49,11 @@ export class ProgressTracker {
   }
 
   setPhase(phase: ProgressPost['phase']): void {
-    if (phase === 'transcoding' || phase === 'analyzing') this.#encodeStarted ??= this.#now()
+    if (phase === 'transcoding' || phase === 'sampling') this.#encodeStarted ??= this.#now()
     this.#phase = phase
   }
 
-  /** The work that follows is the last part of the job's: `share`, from 0 to 1, was done by earlier attempts. */
+  /** The work that follows is the last part of the job's: `share`, from 0 to 1, is done. */
   startAt(share: number): void {
     this.#before = share
   }

@@ -38,7 +38,7 @@ export function insertParts(
        WITH RECURSIVE numbers (part) AS (SELECT 0 UNION ALL SELECT part + 1 FROM numbers WHERE part + 1 < ?3)
        SELECT jobs.job_id || '-' || (numbers.part + ${MAIN_TASK + 1}), jobs.id, whole.account, 'part', 'queued', whole.priority, 0, ?4,
          json_array(json_object('type', 'job.created', 'at', CAST(?4 AS INTEGER))), whole.id, numbers.part, whole.hurry_at,
-         CASE WHEN whole.parts = whole.survey_parts THEN json_extract(whole.plan, '$.division.survey.seconds') / whole.parts
+         CASE WHEN whole.parts = whole.survey_parts THEN json_extract(whole.plan, '$.division.samplingSeconds') / whole.parts
            ELSE json_extract(whole.plan, '$.division.seconds') / (whole.parts - whole.survey_parts) END
          FROM tasks AS whole JOIN jobs ON jobs.id = whole.job JOIN numbers
          WHERE whole.id = ?1 AND whole.attempt = ?2 AND whole.state = 'divided' AND whole.parts = ?3
@@ -89,9 +89,9 @@ export async function findPlannedBuild(db: D1Database, main: string): Promise<st
   return row?.build ?? null
 }
 
-/** Where each chunk of a divided job begins, in segments: `chunks`, as JSON; null = its plan does not say it. */
-export function selectChunkBegins(db: D1Database, main: string): D1PreparedStatement {
-  return db.prepare(`SELECT json_extract(plan, '$.division.chunks') AS chunks FROM tasks WHERE id = ?1`).bind(main)
+/** `division` of the plan of a divided job, as JSON. */
+export function selectDivision(db: D1Database, main: string): D1PreparedStatement {
+  return db.prepare(`SELECT json_extract(plan, '$.division') AS division FROM tasks WHERE id = ?1`).bind(main)
 }
 
 /**
@@ -122,15 +122,24 @@ export async function listPartStates(db: D1Database, main: string): Promise<Part
   return all(db, PART_STATES, [main])
 }
 
-/** The same in one request with where its chunks begin, in segments; null = its plan does not say it. */
+/** What the plan of a divided job says of its division, with the same names. */
+interface PlannedDivision {
+  chunks?: number[]
+  seconds?: number
+  samplingSeconds?: number
+}
+
+/** The same in one request with the division in its plan. */
 export async function readParts(
   db: D1Database,
   main: string,
-): Promise<{ states: PartState[]; begins: number[] | null }> {
-  const [states, plans] = await db.batch([db.prepare(PART_STATES).bind(main), selectChunkBegins(db, main)])
-  const [plan] = plans!.results as { chunks: string | null }[]
-  const chunks = plan?.chunks ?? null
-  return { states: states!.results as PartState[], begins: chunks === null ? null : (JSON.parse(chunks) as number[]) }
+): Promise<{ states: PartState[]; division: PlannedDivision }> {
+  const [states, plans] = await db.batch([db.prepare(PART_STATES).bind(main), selectDivision(db, main)])
+  const [plan] = plans!.results as { division: string | null }[]
+  return {
+    states: states!.results as PartState[],
+    division: plan?.division == null ? {} : (JSON.parse(plan.division) as PlannedDivision),
+  }
 }
 
 /** The attempt that stored a part; null = none has. */

@@ -1,6 +1,6 @@
 // In charge of: the progress of a divided job, from the reports of its parts.
 // Not in charge of: that it never decreases (progressSnapshot.ts), the reports of one attempt (jobMonitor.ts).
-import { PARTS_SHARE, type ProgressPost } from '#contract/task/protocol.ts'
+import { PARTS_SHARE, samplingShare, type ProgressPost } from '#contract/task/protocol.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
 import { readParts } from '../db/parts.ts'
 import type { TaskRow } from '../db/tasks.ts'
@@ -10,8 +10,6 @@ import { partWeights } from './partWeights.ts'
 const SILENT_MS = 15_000
 /** Until this share is done, the time left cannot be told. */
 const FIRST_SHARE = 0.02
-/** Share of the survey in the work on a job whose parts survey the source first: it encodes a sixteenth of the video. */
-const SURVEY_SHARE = 1 / 16
 
 interface Report extends ProgressPost {
   at: number
@@ -22,6 +20,8 @@ interface Known {
   completed: ReadonlySet<number>
   /** Where the chunks begin, in segments. */
   begins: readonly number[] | null
+  /** What the samples are of the work. */
+  sampling: number
 }
 
 export class PartsProgress {
@@ -50,14 +50,14 @@ export class PartsProgress {
       ...silent.map((index) => weighted(index, 1)),
     ]
     const done = Math.min(1, sum(work) / (main.parts - first))
-    const surveyed = main.survey_parts > 0 ? SURVEY_SHARE : 0
-    const transcoded = PARTS_SHARE * (isSurvey ? done * surveyed : surveyed + done * (1 - surveyed))
+    const { sampling } = known
+    const transcoded = PARTS_SHARE * (isSurvey ? done * sampling : sampling + done * (1 - sampling))
     // The survey tells how fast all parts together are, but not before some of it is done.
     const share = isSurvey ? transcoded : done
     const speeds = active.flatMap(({ speed }) => speed ?? [])
     const seconds = (now - main.updated_at) / 1000
     return {
-      phase: isSurvey ? 'analyzing' : 'transcoding',
+      phase: isSurvey ? 'sampling' : 'transcoding',
       transcoded,
       transcode_seconds: Math.max(0, seconds),
       speed: speeds.length === 0 ? null : sum(speeds),
@@ -70,6 +70,10 @@ export class PartsProgress {
 }
 
 async function readKnown(db: D1Database, main: string): Promise<Known> {
-  const { states, begins } = await readParts(db, main)
-  return { completed: new Set(states.flatMap(({ state }, index) => (state === 'completed' ? [index] : []))), begins }
+  const { states, division } = await readParts(db, main)
+  return {
+    completed: new Set(states.flatMap(({ state }, index) => (state === 'completed' ? [index] : []))),
+    begins: division.chunks ?? null,
+    sampling: samplingShare(division),
+  }
 }

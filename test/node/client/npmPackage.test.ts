@@ -111,7 +111,7 @@ const dom = ['--lib', 'es2022,dom,dom.iterable', '--types', '']
 
 const program = `import { Client, ServiceError, type JobRequest } from 'splicepoint'
 const job = await new Client(process.env['SPLICEPOINT_URL'] ?? '', 'key').follow(1)
-const phase: 'done' | 'queued' | 'starting' | 'probing' | 'analyzing' | 'transcoding' | 'packaging' | 'uploading' | 'committing' = job.status.phase
+const phase: 'done' | 'queued' | 'starting' | 'probing' | 'sampling' | 'transcoding' | 'packaging' | 'uploading' | 'committing' = job.status.phase
 // @ts-expect-error -- a state is one of four words
 if (job.status.state === 'nonsense') throw new ServiceError(400, '')
 const request: JobRequest = { input: 'x', audioProfiles: [], cloud_credentials: { input: { cloud_provider: 'http' } } }

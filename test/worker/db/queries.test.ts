@@ -30,7 +30,7 @@ import {
   listOrphanedParts,
   listPartStates,
   listSettledMains,
-  selectChunkBegins,
+  selectDivision,
 } from '../../../worker/db/parts.ts'
 import {
   findTask,
@@ -116,7 +116,7 @@ test('what is asked with every request and every minute reads no table from end 
   await insertParts(explaining, 'x', 1, 2, 1).all()
   await findEventOfParts(explaining, 'x')
   await findPlannedBuild(explaining, 'x')
-  await selectChunkBegins(explaining, 'x').all()
+  await selectDivision(explaining, 'x').all()
   await findLastWork(explaining, 'x', 1)
   await listOpenParts(explaining, 'x')
   await listBegunParts(explaining, 'x')

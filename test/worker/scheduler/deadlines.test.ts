@@ -92,8 +92,14 @@ test('the attempt that plans is told how much of the time is left, and how many 
   expect(left).toBeLessThanOrEqual(600)
   const row = (await findTask(env.DB, task))!
   const at = (now: number) => describeDeadline(env, job!, row, now)
-  expect(await at(job!.created_at + 90_000)).toEqual({ slots, deadline: { seconds_left: 510, slots } })
-  expect(await at(job!.created_at + 900_000)).toEqual({ slots, deadline: { seconds_left: 0, slots } })
+  expect(await at(job!.created_at + 90_000)).toMatchObject({ slots, deadline: { seconds_left: 510, slots } })
+  expect(await at(job!.created_at + 900_000)).toMatchObject({ slots, deadline: { seconds_left: 0, slots } })
+  await env.DB.prepare(`DELETE FROM slots WHERE task <> ?1`).bind(task).run()
+  expect(await at(Date.now())).toMatchObject({ slots: 2, free_slots: 2 })
+  await env.DB.prepare(`INSERT INTO slots (k, free_at) VALUES (?1, 8e15)`)
+    .bind(1 - row.slot!)
+    .run()
+  expect(await at(Date.now())).toMatchObject({ slots: 2, free_slots: 1 })
   expect(await describeDeadline(env, job!, { ...row, parts: 3 }, 0)).toEqual({})
   // A job that is late does not fail for it.
   advanceClock(700_000)

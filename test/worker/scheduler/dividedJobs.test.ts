@@ -298,7 +298,7 @@ test('metrics have the tasks that could start, by kind, how long they could, and
   const job = await add('a', now - 60_000)
   expect(await waits()).toEqual([{ kind: 'job', n: 1, since: now - 60_000, seconds: null }])
   const first = await start(job.main)
-  const plan = { division: { seconds: 90, survey: { parts: 2, seconds: 40 } } }
+  const plan = { division: { seconds: 90, samplingSeconds: 40 } }
   await savePlan(env.DB, job.main, first, JSON.stringify(plan), false, now)
   await apply(job.main, { type: 'divide', attempt: first, parts: 2, survey: true })
   const dividedAt = async () => (await findTask(env.DB, job.main))!.updated_at

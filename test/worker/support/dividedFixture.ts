@@ -15,6 +15,12 @@ export const HLS_JOB = {
 /** The body of `POST /plan`. */
 export const HLS_PLAN = { plan: taskPlan('', { outputs: [] }), warnings: [] }
 
+/** Of a job whose samples are a sixteenth of its work. */
+export const SURVEYED_PLAN = {
+  plan: taskPlan('', { outputs: [], division: { chunks: [0, 1], seconds: 150, samplingSeconds: 10 } }),
+  warnings: [],
+}
+
 export const MASTER_PLAYLIST = {
   path: 'hls/master.m3u8',
   body: '#EXTM3U\n',
@@ -34,7 +40,7 @@ interface DividedJob {
 /** A job that has just been divided, and the attempts at the parts that can start, in their order. */
 export async function startDividedJob(parts: number, options: { survey?: true } = {}): Promise<DividedJob> {
   const { id, attempt: main } = await startJob(HLS_JOB)
-  expect((await main.taskApi('POST', '/plan', HLS_PLAN)).status).toBe(200)
+  expect((await main.taskApi('POST', '/plan', options.survey ? SURVEYED_PLAN : HLS_PLAN)).status).toBe(200)
   expect((await main.divide(parts, options)).status).toBe(200)
   const begun = [await startNextAttempt(), await startNextAttempt()]
   const [first, second] = begun.toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0))

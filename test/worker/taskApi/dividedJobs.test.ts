@@ -186,19 +186,20 @@ test('progress of parts is the progress of the job, and never decreases', async 
   expect(await percent()).toBe(50)
 })
 
-test('longer chunks count for more', async () => {
+test('longer chunks count for more, behind the samples that the first attempt took', async () => {
   const { main, parts } = await startDivided()
   const row = await findTask(env.DB, main.run.task_id)
   // Chunks of 6, 2 and (the last, as far as it is known) 2 segments; the rest counts like the mean chunk.
-  const plan = JSON.stringify({ division: { chunks: [0, 6, 8] } })
+  const plan = JSON.stringify({ division: { chunks: [0, 6, 8], seconds: 150, samplingSeconds: 10 } })
   await env.DB.prepare('UPDATE tasks SET plan = ?2, parts = 4 WHERE id = ?1').bind(main.run.task_id, plan).run()
   const progress = new PartsProgress()
   const update = (attempt: FakeAttempt, transcoded: number) =>
     progress.update(env.DB, { ...row!, parts: 4 }, attempt.part!, { ...noProgress, transcoded }, Date.now())
   const [last, first] = parts
   const mean = 10 / 3
-  expect((await update(last, 1)).transcoded).toBeCloseTo((PARTS_SHARE * 2) / mean / 4)
-  expect((await update(first, 0.5)).transcoded).toBeCloseTo((PARTS_SHARE * (2 + 3)) / mean / 4)
+  const done = (segments: number) => PARTS_SHARE * (1 / 16 + ((15 / 16) * segments) / mean / 4)
+  expect((await update(last, 1)).transcoded).toBeCloseTo(done(2))
+  expect((await update(first, 0.5)).transcoded).toBeCloseTo(done(2 + 3))
 })
 
 test('a lost transcoder costs one part: its attempt is repeated, the others stay, and what it left is removed', async () => {

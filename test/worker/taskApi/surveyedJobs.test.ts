@@ -9,7 +9,7 @@ import { findTask } from '../../../worker/db/tasks.ts'
 import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
-import { HLS_PLAN, MASTER_PLAYLIST, startDividedJob } from '../support/dividedFixture.ts'
+import { MASTER_PLAYLIST, startDividedJob, SURVEYED_PLAN } from '../support/dividedFixture.ts'
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, readStatus, startNextAttempt } from '../support/jobFixture.ts'
 
@@ -31,10 +31,10 @@ const statesOf = async (attempt: FakeAttempt) =>
 test('a survey, whose records the next attempt reads, and the chunks behind it', async () => {
   const { id, main, parts } = await startSurvey()
   expect(await (await main.divide(SURVEYS, { survey: true })).json()).toEqual({ state: 'divided' })
-  expect(await readStatus(id)).toMatchObject({ state: 'running', phase: 'analyzing', chunks: null })
+  expect(await readStatus(id)).toMatchObject({ state: 'running', phase: 'sampling', chunks: null })
   expect((await main.taskApi('PUT', '/work/0-1/subtitles.0', new Uint8Array([1]))).status).toBe(409)
   const [first, second] = parts
-  await first.heartbeat({ transcoded: 0.5, phase: 'analyzing' })
+  await first.heartbeat({ transcoded: 0.5, phase: 'sampling' })
   await expect.poll(async () => (await readStatus(id)).tcode_progress).toBe('1')
   await Promise.all([first.deliver({ bits: 1 }), second.deliver({ bits: 2 })])
 
@@ -49,8 +49,8 @@ test('a survey, whose records the next attempt reads, and the chunks behind it',
   expect(described.slots).toBeUndefined()
   expect((await again.taskApi('PUT', '/work/0-2/beginning.0', new Uint8Array([1]))).status).toBe(409)
   expect(await (await again.taskApi('GET', '/parts/1')).json()).toEqual({ bits: 2 })
-  const factors = { ...HLS_PLAN.plan, durationSeconds: 7 }
-  expect((await again.taskApi('POST', '/plan', { ...HLS_PLAN, plan: factors, replaces: true })).status).toBe(200)
+  const factors = { ...SURVEYED_PLAN.plan, durationSeconds: 7 }
+  expect((await again.taskApi('POST', '/plan', { ...SURVEYED_PLAN, plan: factors, replaces: true })).status).toBe(200)
   // Not less than a chunk and the rest, and into no second survey.
   expect((await again.divide(SURVEYS + 1)).status).toBe(409)
   expect((await again.divide(2 * SURVEYS, { survey: true })).status).toBe(409)

@@ -44,12 +44,13 @@ const ROUNDS_AGAIN = 2
 
 /**
  * Each place is encoded near the factor that all places before it suggest: few of them far from the result. null = the
- * source cannot be sampled.
+ * source cannot be sampled. `onProgress`: the share of the samples that was taken.
  */
 export async function findRateFactors(
   targets: readonly RateTarget[],
   { seconds, gop, sourceBytes }: RateSource,
   encode: EncodePlace,
+  onProgress?: (share: number) => void,
 ): Promise<FoundFactors | null> {
   const places = ratePlaces(seconds, gop)
   const placeSeconds = placeGops(gop.seconds) * gop.seconds
@@ -62,6 +63,7 @@ export async function findRateFactors(
     for (const place of chosen) {
       runs += 1
       const found = await encode(place, factors)
+      onProgress?.(Math.min(1, runs / Math.min(places.length, most)))
       for (const [target, bits] of (found ?? []).entries()) samples[target]!.add(place.index, factors[target]!, bits)
     }
     factors = samples.map((each, target) => each.factorFor(wanted[target]!, factors[target]!))

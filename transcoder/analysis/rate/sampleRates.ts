@@ -24,6 +24,8 @@ type SourceBytes = (seconds: number) => Promise<number[] | null>
 
 interface Options extends Sampling {
   log: Log
+  /** The share of the samples that was taken. */
+  onProgress: (share: number) => void
   sourceBytes: SourceBytes
 }
 
@@ -67,7 +69,7 @@ export function surveyedFactors(plan: Plan, factors: readonly number[]): (number
 
 /** The same plan where no rendition needs a factor, or where none was found: chunks then keep the average bitrate. */
 export async function withRateFactors(engine: FfmpegPrograms, plan: Plan, options: Options): Promise<Plan> {
-  const { log, sourceBytes, ...sampling } = options
+  const { log, sourceBytes, onProgress, ...sampling } = options
   const wanted = rateSampling(engine, plan, sampling)
   if (wanted === null || plan.division == null) return plan
   const { targets, source, encode } = wanted
@@ -75,6 +77,7 @@ export async function withRateFactors(engine: FfmpegPrograms, plan: Plan, option
     targets,
     { ...source, sourceBytes: await surveyedBytes(source, sourceBytes) },
     encode,
+    onProgress,
   )
   if (found === null) {
     log.info('no rate factor was found')

@@ -1,7 +1,7 @@
 // In charge of: whether an attempt at a main task hands its job on to parts: the division in its plan, which follows from
 // the plan, the source and what the service accepts, and how the rate of its chunks is found.
 // Not in charge of: where chunks begin, and which jobs have none (plan/division/), the parts (makePart.ts).
-import type { DividePost, TaskDescription } from '#contract/task/protocol.ts'
+import { PARTS_SHARE, samplingShare, type DividePost, type TaskDescription } from '#contract/task/protocol.ts'
 import { findHindrance, withChunkSeek } from '../../analysis/chunkPlace.ts'
 import type { SampleOptions } from '../../analysis/rate/encodePlace.ts'
 import { roughFactors, withRateFactors } from '../../analysis/rate/sampleRates.ts'
@@ -40,9 +40,14 @@ export async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Prom
   const planned = unlikely === null ? made : { ...made, warnings: [...made.warnings, unlikely] }
   // A dry run samples nothing: it takes minutes, and nothing in the estimate follows from it.
   if (planned.division == null || task.kind === 'plan') return { plan: planned, deadline }
-  const seconds = predictTime(planned, used, attempt.settings.machine.vcpus)?.wall.likely
-  const division = { ...planned.division, seconds, source: await loopback.version() }
-  return { plan: await withSurveyOrRates(open, { ...planned, division }, used), deadline }
+  const { vcpus } = attempt.settings.machine
+  const division = {
+    ...planned.division,
+    seconds: predictTime(planned, used, vcpus)?.wall.likely,
+    samplingSeconds: samplingSeconds(encodedSegments(planned), used, vcpus),
+    source: await loopback.version(),
+  }
+  return { plan: await withSurveyOrRates(open, { ...planned, division }), deadline }
 }
 
 /**
@@ -59,7 +64,7 @@ export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan 
 
 async function abilitiesOf(open: OpenTask): Promise<DivisionAbilities> {
   const { attempt, task, joined } = open
-  const { accepts, deadline, max_attempt_ms: maxAttemptMs, slots = 1 } = task
+  const { accepts, deadline, max_attempt_ms: maxAttemptMs, slots = 1, free_slots: freeSlots = 1 } = task
   return {
     // A joined source has no bytes of its own, and each part would have to copy what is read in order.
     seekable: joined === null && !attempt.loopback.isCopied && (await isSeekable(open)),
@@ -69,26 +74,29 @@ async function abilitiesOf(open: OpenTask): Promise<DivisionAbilities> {
       vcpus: attempt.settings.machine.vcpus,
       maxAttemptSeconds: maxAttemptMs / 1000,
       slots,
+      freeSlots,
       deadline: deadline === undefined ? null : { secondsLeft: deadline.seconds_left, slots: deadline.slots },
     },
   }
 }
 
-async function withSurveyOrRates(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Plan> {
+async function withSurveyOrRates(open: OpenTask, plan: Plan): Promise<Plan> {
   const { attempt, probed } = open
-  const { engine, settings, controller, loopback, log } = attempt
+  const { engine, controller, loopback, log, progress } = attempt
   const sampling = { url: loopback.url, ...sampleOptions(open) }
   const encoded = encodedSegments(plan)
   const division = plan.division!
-  const seconds = samplingSeconds(encoded, used, settings.machine.vcpus)
+  const seconds = division.samplingSeconds ?? 0
+  if (seconds > 0) progress.setPhase('sampling')
   const parts = surveyParts(seconds)
   if (parts !== null) {
     const factors = await roughFactors(engine, encoded, sampling)
-    return factors === null ? plan : { ...plan, division: { ...division, survey: { parts, seconds, factors } } }
+    return factors === null ? plan : { ...plan, division: { ...division, survey: { parts, factors } } }
   }
   const made = await withRateFactors(engine, encoded, {
     ...sampling,
     log,
+    onProgress: (share) => progress.startAt(PARTS_SHARE * samplingShare(division) * share),
     sourceBytes: (length) => sourceBytes(loopback, probed, { plan, seconds: length }, controller.signal),
   })
   return { ...plan, division: made.division }

@@ -22,7 +22,7 @@ export async function divideSurveyed(
   parts: number,
 ): Promise<DividePost> {
   const { taskClient, controller, progress } = attempt
-  progress.setPhase('analyzing')
+  progress.setPhase('sampling')
   await headStart.end()
   const plan = dividedPlan(task)
   const division = plan.division!

@@ -13,7 +13,7 @@ import { sampleOptions } from './divideJob.ts'
 /** `whole`: the plan of the job, with a survey. */
 export async function makeSurveyPart(open: OpenTask, whole: Plan, part: number): Promise<DeliverPost> {
   const { progress, controller } = open.attempt
-  progress.setPhase('analyzing')
+  progress.setPhase('sampling')
   const record: SurveyRecord = { kind: 'survey', ...(await sampleRates(open, whole, part)) }
   controller.signal.throwIfAborted()
   progress.onEncodeEnd()

@@ -52,9 +52,20 @@ export function deadlineChunkSeconds(
   const wanted = Math.min(ENCODING_SECONDS, left / CHUNKS_IN_A_ROW) / work.perSecond
   const longest = Math.min(wanted, work.seconds / CHUNKS_IN_A_ROW)
   const chunk = Math.min(CHUNK_SECONDS.maximum, Math.max(CHUNK_SECONDS.minimum, longest))
+  const divided = secondsInChunks(plan, media, { vcpus, slots: deadline.slots, chunk })
+  return divided !== null && divided < predicted.wall.likely ? chunk : null
+}
+
+/** The same as `dividedSeconds`, in chunks of `chunk` seconds. */
+export function secondsInChunks(
+  plan: Plan,
+  media: MediaInfo,
+  { vcpus, slots, chunk }: { vcpus: number; slots: number; chunk: number },
+): number | null {
+  const work = workOf(plan, media, vcpus)
+  if (work === null) return null
   const chunks = Array.from({ length: Math.ceil(work.seconds / chunk) }, () => chunk)
-  const divided = secondsOf(work, deadline.slots, chunks)
-  return divided < predicted.wall.likely ? chunk : null
+  return secondsOf(work, slots, chunks)
 }
 
 /** How long a divided job takes if `slots` transcoders work on nothing else; null = the plan states no times. */

@@ -16,7 +16,7 @@ export function samplingSeconds(plan: Plan, media: MediaInfo, vcpus: number): nu
 }
 
 /** Seconds of the video, as if all renditions were sampled. */
-export function sampledSeconds(plan: Plan, seconds: number): number {
+function sampledSeconds(plan: Plan, seconds: number): number {
   const sampled = sampledRenditions(plan)
   if (sampled === null) return 0
   const gop = sampledGop(sampled)

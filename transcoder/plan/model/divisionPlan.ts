@@ -13,6 +13,8 @@ export interface DivisionPlan {
   chunks: number[]
   /** In which one transcoder is predicted to make all chunks and the rest. Missing = not predicted. */
   seconds?: number | undefined
+  /** In which it is predicted to take the samples of the bitrate; 0 = none are taken. Missing = not predicted. */
+  samplingSeconds?: number | undefined
   /** Segments of single files, in chunks shorter than a client may ask for. Missing = the usual length (encodedSegments.ts). */
   segmentSeconds?: number | undefined
   /** The version of the source that the job was planned for: every part reads the same one. */
@@ -36,8 +38,6 @@ export interface StoredObject {
 export interface SurveyPlan {
   /** How many come before the chunks. */
   parts: number
-  /** In which one transcoder is predicted to take all samples. Missing = not predicted. */
-  seconds?: number | undefined
   /** Rate factors with which they begin, in the order of the renditions that need one. */
   factors: number[]
 }

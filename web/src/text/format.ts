@@ -55,7 +55,7 @@ export const PHASE_LABELS: Readonly<Record<JobPhase, string>> = {
   queued: 'Queued',
   starting: 'Starting a transcoder',
   probing: 'Analysing the source',
-  analyzing: 'Measuring the source',
+  sampling: 'Encoding samples',
   transcoding: 'Transcoding',
   packaging: 'Packaging',
   uploading: 'Uploading outputs',

@@ -24,7 +24,7 @@ async function guarded(work: string, limits: { turnSeconds: number; memoryBytes:
   const request = { task_api_url: `http://127.0.0.1:${port}/api`, task_id: 'job-7', token: 'secret' }
   const script = `
     import { guardAttempt } from ${JSON.stringify(new URL('../../../../transcoder/pipeline/attemptGuard.ts', import.meta.url).href)}
-    const release = guardAttempt(${JSON.stringify(request)}, () => 'analyzing', ${JSON.stringify(limits)})
+    const release = guardAttempt(${JSON.stringify(request)}, () => 'sampling', ${JSON.stringify(limits)})
     const cpu = () => process.cpuUsage().user / 1e6
     ${work}`
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
@@ -50,12 +50,12 @@ test.each([
         error: {
           code: 'source_too_costly',
           message: expect.stringMatching(message),
-          details: { phase: 'analyzing' },
+          details: { phase: 'sampling' },
         },
       },
     },
   ])
-  expect(JSON.stringify(posts)).toContain('(phase: analyzing)')
+  expect(JSON.stringify(posts)).toContain('(phase: sampling)')
 })
 
 test('much work in short turns, and no more after the release, is none of that', async () => {

@@ -2,10 +2,11 @@
 // Not in charge of: the ledger (test/worker/taskApi/surveyedJobs.test.ts), the arithmetic (surveyRates.test.ts).
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
+import { PARTS_SHARE, samplingShare } from '#contract/task/protocol.ts'
 import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
 import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
-import { runDividedJob } from '../../../support/transcoder/dividedJob.ts'
+import { inChunks, runDividedJob } from '../../../support/transcoder/dividedJob.ts'
 import { FakeTaskApi, sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import { segmentedTask, storedObjects } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
@@ -53,4 +54,17 @@ test('a survey in parts finds the rate factors of one attempt, and the attempt b
   const directories = new Set(listSegments(playlist.toString()).map(({ uri }) => dirname(uri)))
   // Behind the two parts of the survey: chunks 0 and 1 are tasks 5 and 6, the last chunk is task 3.
   expect([...directories]).toEqual(['j-1-5-1', 'j-1-6-1', 'j-1-3-1'])
+})
+
+test('an attempt that takes the samples by itself says so, and how far it is', async () => {
+  await runDividedJob(fixture, taskApi, { ...inChunks(task()), heartbeat_ms: 20 }, { chunks: null, parts: [] })
+  expect([taskApi.fails, taskApi.divided?.survey]).toEqual([[], undefined])
+  const beats = taskApi.beats.filter(({ phase }) => phase === 'sampling')
+  const shares = beats.map(({ transcoded }) => transcoded)
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+  expect(new Set(shares).size).toBeGreaterThan(3)
+  // What is left are the chunks.
+  const share = samplingShare(divisionOf(taskApi))
+  expect([shares[0], share < 1, shares.at(-1)! <= PARTS_SHARE * share]).toEqual([0, true, true])
+  expect(new Set(beats.map(({ eta_seconds: left }) => left))).toEqual(new Set([null]))
 })

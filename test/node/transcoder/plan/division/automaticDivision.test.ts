@@ -149,6 +149,21 @@ describe('what is saved decides', () => {
     expect(qvbr).toBeGreaterThan(1)
   })
 
+  test('what free transcoders save together: they share the samples of a short, heavy video', () => {
+    const video = [{ ...FILM_RUNGS[0]!, bitrateKbps: 3000 }]
+    const spec = filmLadder({ videoCodec: 'hevc', quality: 'best', video })
+    const [alone, two, four, many] = [1, 2, 4, 50].map((freeSlots) =>
+      decide(spec, filmOf(360), { vcpus: 2, slots: 50, freeSlots }),
+    )
+    expect(alone!.likely).toBeGreaterThan(900)
+    expect([alone!.chunks, two!.chunks]).toEqual([1, 1])
+    expect(four!.chunks).toBeGreaterThan(8)
+    expect(many!.chunks).toBeGreaterThan(8)
+    // Not worth the samples; and the operator may have nothing divided unasked.
+    expect(decide(filmLadder(), filmOf(120), { slots: 50, freeSlots: 50 }).chunks).toBe(1)
+    expect(decide(spec, filmOf(360), { vcpus: 2, freeSlots: 50, aboveSeconds: Infinity }).chunks).toBe(1)
+  })
+
   test('the threshold is the operator’s, and 0 of the client is stronger', () => {
     const spec = filmLadder({ video: ofMode('qvbr') })
     expect(decide(spec, filmOf(120), { aboveSeconds: 60 }).chunks).toBe(4)
