@@ -58,6 +58,7 @@ export const WARNING_CODES = [
   'bars_added',
   'blanking_removed',
   'clock_jumps',
+  'codec_changes',
   'colors_not_converted',
   'deinterlaced',
   'detelecined',

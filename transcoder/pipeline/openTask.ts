@@ -17,10 +17,11 @@ import type { AttemptTimers } from './attemptTimers.ts'
 import { DrawnBitmaps } from './bitmapBurnIn.ts'
 import { requireCompleteSource } from './encode.ts'
 import type { HeadStart } from './headStart.ts'
+import { divideByCodec } from './join/codecPieces.ts'
 import { JoinedSource } from './join/joinedSource.ts'
 import type { InputsContext } from './join/openInputs.ts'
 import { withLengths } from './sourceLengths.ts'
-import { specOf } from './taskPlan.ts'
+import { followsOneFile, specOf } from './taskPlan.ts'
 
 /** What one attempt at a task starts with. */
 export interface Surroundings {
@@ -59,19 +60,26 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
   const { taskClient, loopback, engine, workspace, progress, controller } = attempt
   const { headStart, inputs } = surroundings
   progress.setPhase('probing')
-  const spec = specOf(task)
+  const requested = specOf(task)
+  const opened = requested.inputs === null ? await prepareSource(attempt, requested) : null
+  const openedAt = performance.now()
+  const found =
+    opened === null
+      ? null
+      : await headStart.probe(requested.program).catch(async (error: unknown) => {
+          requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
+          await requireUnencrypted(loopback, requested, null, controller.signal)
+          throw await explainRefusal(loopback, error, controller.signal)
+        })
+  const mayChange = found?.formats.includes('mpegts') === true && !followsOneFile(task)
+  const pieces = mayChange ? await divideByCodec(attempt, requested, headStart) : null
+  const spec = pieces?.spec ?? requested
   if (spec.inputs !== null) await headStart.end()
-  const joined = spec.inputs === null ? null : await JoinedSource.open({ attempt, spec, ...inputs })
-  const { size: sizeBytes } = joined ?? (await prepareSource(attempt, spec))
-  const began = performance.now()
-  const stated =
-    joined?.firstMedia ??
-    (await headStart.probe(spec.program).catch(async (error: unknown) => {
-      requireCompleteSource(attempt) // a failed read of the source explains more than the resulting error of ffprobe
-      await requireUnencrypted(loopback, spec, null, controller.signal)
-      throw await explainRefusal(loopback, error, controller.signal)
-    }))
-  const probed = joined === null ? await withLengths(attempt, stated, sizeBytes) : stated
+  const joined =
+    spec.inputs === null ? null : await JoinedSource.open({ attempt, spec, ...inputs, division: pieces?.division })
+  const { size: sizeBytes } = joined ?? opened!
+  const began = opened === null ? performance.now() : openedAt
+  const probed = joined?.firstMedia ?? (await withLengths(attempt, found!, sizeBytes))
   const media = withoutUnusedVideo(spec, probed)
   const logo = spec.logo
     ? await convertLogo(engine, await taskClient.fetchLogo(controller.signal), workspace, controller.signal)

@@ -29,6 +29,11 @@ export function hasStoredPlan({ plan }: Pick<TaskDescription, 'plan'>): boolean 
   return plan !== null && plan !== undefined
 }
 
+/** There is a plan, and it reads the source as one file: every part of a job has to do the same. */
+export function followsOneFile(task: TaskDescription): boolean {
+  return task.part !== undefined || (hasStoredPlan(task) && readPlan(task.plan)?.join === undefined)
+}
+
 /**
  * The plan of an earlier attempt; null if there is none, or if this transcoder cannot follow it: it was made for an
  * ffmpeg with other features, or by another version of this program. It is then made again: nothing that an earlier

@@ -2,11 +2,13 @@
 // Not in charge of: making the plan (surveyAndPlan.ts), the run itself (encode.ts), the result of the attempt
 // (transcodeResult.ts).
 import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import { expectChunk } from '../analysis/chunkPlace.ts'
 import { expectPart, readTracks, skipsVideo } from '../analysis/expectedBytes.ts'
 import { withKeyFrame } from '../analysis/keyFrameSeek.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
+import { codecChangeError } from '../analysis/damage/endedStreams.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
 import type { ChunkReading } from '../division/chunkReading.ts'
@@ -85,12 +87,25 @@ export async function transcode(
   followed: FollowedPlan,
   options: TranscodeOptions = {},
 ): Promise<Transcoded> {
-  return transcodeOnce(open, followed, options, false).catch((error: unknown) => {
-    if (!(error instanceof AudioFormatChange)) throw error
-    open.attempt.log.info('the audio changes its format midway; encoding again, with the audio decoded apart')
-    return transcodeOnce(open, followed, options, true)
-  })
+  const codecChange = (cause?: unknown) =>
+    codecChangeError(open.attempt.loopback.endedStreams, open, followed.plan, cause)
+  const made = await transcodeOnce(open, followed, options, false)
+    .catch((error: unknown) => {
+      if (!(error instanceof AudioFormatChange)) throw error
+      open.attempt.log.info('the audio changes its format midway; encoding again, with the audio decoded apart')
+      return transcodeOnce(open, followed, options, true)
+    })
+    .catch((error: unknown) => {
+      const isAbout = error instanceof TaskError && SOURCE_ERRORS.has(error.code)
+      throw (isAbout ? codecChange(error) : null) ?? error
+    })
+  const change = codecChange()
+  if (change !== null) throw change
+  return made
 }
+
+/** What a change of the codec looks like to a decoder. */
+const SOURCE_ERRORS: ReadonlySet<string> = new Set(['source_damaged', 'too_many_source_errors', 'output_incomplete'])
 
 async function transcodeOnce(
   open: OpenTask,

@@ -31,6 +31,7 @@ export interface HeldAddress {
 
 export class LoopbackServer {
   readonly #server: Server
+  #input: FetchRange
   #reader: SourceReader
   #map = new StableMap()
   #isCopied = false
@@ -52,6 +53,7 @@ export class LoopbackServer {
   ) {
     this.#createReader = source
     this.#options = options
+    this.#input = input
     this.#reader = source(input, options)
     this.#secret = randomBytes(16).toString('hex')
     this.#server = createServer((request, response) => {
@@ -119,9 +121,15 @@ export class LoopbackServer {
     return this.#isCopied
   }
 
+  /** What gives the bytes of the source. */
+  get input(): FetchRange {
+    return this.#input
+  }
+
   /** From now on serves another source, made from the first one, at the same address. No reader may be active. */
   async replaceSource(input: FetchRange): Promise<void> {
     this.#isCopied = true
+    this.#input = input
     await this.#reader.close()
     // The new source is on the disk already and needs no cache.
     const { cacheFile: _, ...options } = this.#options

@@ -240,6 +240,11 @@ const video: Row[] = [
   ),
   shown('blanking_removed', '608 or 512 lines', 'node/transcoder/encoding/video/blanking.test.ts'),
   shown('clock_jumps', 'a transport stream whose clock jumps', 'node/transcoder/pipeline/clockJumps.test.ts'),
+  shown(
+    'codec_changes',
+    'a transport stream whose streams change their codec',
+    'node/transcoder/pipeline/sources/codecChanges.test.ts',
+  ),
   planned('colors_not_converted', 'HDR, and an ffmpeg without zscale', SILENT, { source: 'hdr', without: 'zscale' }),
   planned(
     'deinterlaced',

@@ -31,6 +31,8 @@ export interface Seen {
 }
 
 const RATE = 48_000
+/** Of pictures that are looked at pixel by pixel, in one file of less than 2 GB. */
+const MOST_WIDTH = 2000
 const TICKS = 90_000
 
 interface Timed {
@@ -176,7 +178,8 @@ export async function watch(
   )
   const scratch = (name: string): string => `${video}.${name}`
   const clock = ['-fps_mode', 'passthrough', '-enc_time_base', `1/${TICKS}`]
-  const pictures = picture === undefined ? [] : ['-map', `0:${probed.streams.indexOf(picture)}`, ...clock]
+  const smaller = picture !== undefined && picture.width > MOST_WIDTH ? ['-vf', 'scale=iw/4:-2'] : []
+  const pictures = picture === undefined ? [] : ['-map', `0:${probed.streams.indexOf(picture)}`, ...clock, ...smaller]
   const samples =
     sound === undefined ? [] : ['-map', `${audio === video ? 0 : 1}:a:0`, '-ar', `${RATE}`, '-c:a', 'pcm_f32le']
   await ffmpeg([

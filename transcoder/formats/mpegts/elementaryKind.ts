@@ -1,6 +1,6 @@
 // In charge of: what an entry of a program map is, by its stream_type and its descriptors: also what ffmpeg has no name for.
 // Not in charge of: reading the map (programTables.ts).
-import { isVideo, readDescriptors, type ElementaryStream, type ProgramMap } from './programTables.ts'
+import { readDescriptors, videoCodecOf, type ElementaryStream, type ProgramMap } from './programTables.ts'
 
 export interface ElementaryKind {
   media: 'video' | 'audio' | 'other'
@@ -55,8 +55,8 @@ export const unnamedAudio: ReadonlySet<string> = new Set(['AC-4', 'DTS-UHD', 'MP
 /** `program`: the descriptors of its program. */
 export function elementaryKind(stream: ElementaryStream, program: Uint8Array): ElementaryKind {
   const { type } = stream
-  // MPEG-1 and MPEG-2 have one decoder.
-  if (isVideo(stream)) return { media: 'video', codec: type === 0x01 ? '2' : `${type}` }
+  const video = videoCodecOf(stream)
+  if (video !== undefined) return { media: 'video', codec: video }
   const ofBluray = registrationOf(program) === BLURAY ? blurayTypes[type] : undefined
   const audio = describedAudio(stream) ?? ofBluray ?? audioTypes[type]
   if (audio !== undefined) return { media: 'audio', codec: audio }

@@ -29,14 +29,23 @@ export interface Descriptor {
   body: Uint8Array
 }
 
-/**
- * stream_types of video that this program reads or writes: MPEG-1, MPEG-2, MPEG-4 part 2, H.264, HEVC (table 2-34),
- * VC-1.
- */
-const videoTypes = new Set([0x01, 0x02, 0x10, 0x1b, 0x24, 0xea])
+/** Codecs of the stream_types of video that this program reads or writes (table 2-34). MPEG-1 and MPEG-2 have one decoder. */
+const videoCodecs: Readonly<Record<number, string>> = {
+  0x01: 'mpeg2video',
+  0x02: 'mpeg2video',
+  0x10: 'mpeg4',
+  0x1b: 'h264',
+  0x24: 'hevc',
+  0xea: 'vc1',
+}
+
+/** undefined = no video. */
+export function videoCodecOf({ type }: Pick<ElementaryStream, 'type'>): string | undefined {
+  return videoCodecs[type]
+}
 
 export function isVideo(stream: ElementaryStream): boolean {
-  return videoTypes.has(stream.type)
+  return videoCodecOf(stream) !== undefined
 }
 
 /** An undamaged table of that kind that is currently valid (current_next_indicator). */

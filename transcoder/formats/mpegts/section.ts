@@ -12,14 +12,17 @@ export class SectionAssembler {
   /** Bytes of the current section; null = waiting for a packet in which one starts. */
   #bytes: number[] | null = null
   #counter: number | null = null
+  #last: Uint8Array = new Uint8Array(0)
 
   push(packet: Uint8Array): Uint8Array[] {
     const payload = payloadOf(packet)
     if (payload.length === 0) return []
     const counter = continuityCounter(packet)
     const expected = this.#counter === null ? counter : (this.#counter + 1) & 15
-    // 2.4.3.3: a packet may be sent twice, with the same counter.
-    if (counter === this.#counter && !isDiscontinuity(packet)) return []
+    // 2.4.3.3: a packet may be sent twice. Another one with its counter begins another recording.
+    const isSame = counter === this.#counter && payload.every((byte, at) => byte === this.#last[at])
+    if (isSame && !isDiscontinuity(packet)) return []
+    this.#last = Uint8Array.from(payload)
     if (counter !== expected) this.#bytes = null
     this.#counter = counter
 

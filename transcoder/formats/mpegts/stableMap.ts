@@ -7,15 +7,17 @@ import { continuityCounter, isPayloadStart, NULL_PID, PacketReader, payloadOf, P
 import { readPat, readPmt, writePmt, type ElementaryStream, type ProgramMap } from './programTables.ts'
 import { SectionAssembler, toPackets } from './section.ts'
 
-/** A stream of the first map that a later one no longer lists, while no other one of its kind takes its place. */
-export interface EndedStream {
-  program: number
+/** A stream of a map that a later one no longer lists, while no other one of its kind takes its place. */
+export interface ChangedStream extends ElementaryKind {
   pid: number
-  media: ElementaryKind['media']
+  /** New streams that do the same in another codec, perhaps on its PID. */
+  instead: { pid: number; codec: string }[]
+}
+
+export interface EndedStream extends ChangedStream {
+  program: number
   /** The last time stamp of the stream. */
   ticks: number
-  /** New streams that do the same in another codec. */
-  instead: { pid: number; codec: string }[]
 }
 
 /** From one PID to another. */
@@ -72,13 +74,8 @@ export class StableMap {
     for (const stream of missing) {
       const ticks = lastTicks.get(stream.pid)
       if (ticks === undefined) continue
-      const { media } = elementaryKind(stream, first.descriptors)
-      const instead = added.flatMap((other) => {
-        const kind = elementaryKind(other, map.descriptors)
-        return kind.media === media ? { pid: other.pid, codec: kind.codec } : []
-      })
       const key = `${map.program} ${stream.pid}`
-      if (!this.#ended.has(key)) this.#ended.set(key, { program: map.program, pid: stream.pid, media, ticks, instead })
+      if (!this.#ended.has(key)) this.#ended.set(key, { program: map.program, ...stream, ticks })
     }
     return moves
   }
@@ -235,11 +232,23 @@ function sameMoves(one: Moves, other: Moves): boolean {
   return one.size === other.size && [...one].every(([from, to]) => other.get(from) === to)
 }
 
+/** Video and audio of the first map that goes on in another codec. */
+export function changedCodecs(first: ProgramMap, map: ProgramMap): ChangedStream[] {
+  return compareMaps(first, map).missing.filter(
+    ({ media, codec, instead }) => media !== 'other' && instead.some((other) => other.codec !== codec),
+  )
+}
+
+export function describeChange({ media, pid, codec, instead }: ChangedStream): string {
+  const others = instead.map((other) => (other.pid === pid ? other.codec : `${other.codec} on PID ${other.pid}`))
+  return `${media} on PID ${pid} (${codec}, then ${others.join(', ')})`
+}
+
 /** `moves`: from PIDs of `map` to the PIDs that readers see. `missing`: streams that have ended. `added`: new streams. */
 function compareMaps(
   first: ProgramMap,
   map: ProgramMap,
-): { moves: Moves; missing: ElementaryStream[]; added: ElementaryStream[] } {
+): { moves: Moves; missing: ChangedStream[]; added: ElementaryStream[] } {
   const [kinds, kindsOfFirst] = [kindsOf(map), kindsOf(first)]
   const left = first.streams.filter(({ pid }) => kinds.get(pid) !== kindsOfFirst.get(pid))
   let added = map.streams.filter(({ pid }) => kinds.get(pid) !== kindsOfFirst.get(pid))
@@ -260,7 +269,13 @@ function compareMaps(
   const free = [...moves.keys()].filter((pid) => ![...moves.values()].includes(pid))
   const taken = new Set(moves.values())
   for (const { pid } of added) if (taken.has(pid)) moves.set(pid, free.shift() ?? NULL_PID)
-  return { moves, missing, added }
+  const kindsAdded = added.map((stream) => ({ pid: stream.pid, ...elementaryKind(stream, map.descriptors) }))
+  const ended = missing.map((stream) => {
+    const { media, codec } = elementaryKind(stream, first.descriptors)
+    const instead = kindsAdded.flatMap((other) => (other.media === media ? { pid: other.pid, codec: other.codec } : []))
+    return { pid: stream.pid, media, codec, instead }
+  })
+  return { moves, missing: ended, added }
 }
 
 /** Media and codec by PID. */

@@ -35,6 +35,7 @@ import type { SourceReaderOptions } from '../../source/sourceReader.ts'
 import { AudioFormatChange, requireCompleteSource } from '../encode.ts'
 import { FIRST_PIPE_FD } from '../../ffmpeg/run.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
+import { warnCodecChanges, type CodecDivision } from './codecPieces.ts'
 import { JoinFeed } from './joinFeed.ts'
 import type { OpenInput } from './openInput.ts'
 
@@ -52,6 +53,8 @@ export interface InputsContext {
   source: SourceReaderOptions | undefined
   onCleanup: (cleanup: () => Promise<unknown>) => void
   onSecret: (secret: string) => void
+  /** The source was divided into the inputs (codecPieces.ts). */
+  division?: CodecDivision | undefined
 }
 
 /** Opens and probes all inputs. The first input is read through the server of the attempt. Errors name the input. */
@@ -80,12 +83,12 @@ export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
 }
 
 async function openLoopback(
-  { attempt, spec, source, onCleanup, onSecret }: InputsContext,
+  { attempt, spec, source, onCleanup, onSecret, division }: InputsContext,
   piece: number,
 ): Promise<LoopbackServer> {
   const { taskClient, controller, workspace } = attempt
   const loopback = await LoopbackServer.start(
-    (range, etag, signal) => taskClient.fetchInput(range, etag, signal, piece),
+    division?.pieces[piece] ?? ((range, etag, signal) => taskClient.fetchInput(range, etag, signal, piece)),
     controller.signal,
     (reason) => controller.abort(pieceError(piece, reason)),
     {
@@ -175,7 +178,7 @@ async function measureJoined(
 
 /** The complete plan of a joined source. `found`: the cues of each input. */
 export function planInputs(
-  { attempt: { engine } }: InputsContext,
+  { attempt: { engine }, division }: InputsContext,
   { join, media, spec, warnings }: JoinedSource,
   found: readonly (CueFindings | null)[],
   { logo, captions, drawn }: { logo: LogoImage | null; captions: readonly CaptionFile[]; drawn: DrawnCaptions | null },
@@ -186,7 +189,7 @@ export function planInputs(
     join,
     // Raw frames are all alike.
     picture: { ...plan.picture, coded: undefined },
-    warnings: uniqueWarnings([...warnings, ...plan.warnings]),
+    warnings: uniqueWarnings([...warnCodecChanges(division, join), ...warnings, ...plan.warnings]),
   }
 }
 

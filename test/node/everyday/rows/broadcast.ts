@@ -91,7 +91,8 @@ export const BROADCAST_ROWS: readonly Row[] = [
       ]
       const video = await shop.append('aspect.m2v', pieces)
       const sound = await shop.clip('aspect.mp2', { seconds: 4.8, only: 'sound' }, MP2)
-      return { path: await shop.convert('-r', '25', '-i', video, '-i', sound, '-c', 'copy', 'aspect.ts') }
+      const both = ['-fflags', '+genpts', '-r', '25', '-i', video, '-i', sound, '-c', 'copy', 'aspect.ts']
+      return { path: await shop.convert(...both) }
     },
   },
   {

@@ -172,7 +172,7 @@ test('a stream that nothing continues has ended; one that begins later has not',
     1000,
   )
   expect(source.ended).toEqual([
-    { program: 1, pid: 0x31, media: 'audio', ticks: 3600, instead: [{ pid: 0x41, codec: 'ac3' }] },
+    { program: 1, pid: 0x31, media: 'audio', codec: 'mp2', ticks: 3600, instead: [{ pid: 0x41, codec: 'ac3' }] },
   ])
   const about = {
     spec: jobSpec(),
