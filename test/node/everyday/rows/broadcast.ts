@@ -77,12 +77,10 @@ export const BROADCAST_ROWS: readonly Row[] = [
   },
   {
     kind: 'broadcast with adverts: MP2 at 48 kHz, then 44.1 kHz',
-    known: every('broadcast 1'),
     make: (shop) => changedMidway(shop, 'rates', [PART, { ...PART, soundRate: 44_100 }], SOUND.mp2),
   },
   {
     kind: 'broadcast with adverts: 4:3, then 16:9',
-    known: every('broadcast 8'),
     make: async (shop) => {
       const size = { width: 720, height: 576, seconds: 2.4, only: 'video' } as const
       const pieces = [
@@ -133,7 +131,6 @@ export const BROADCAST_ROWS: readonly Row[] = [
   },
   {
     kind: 'recorder: two recordings joined, the clock jumps back',
-    known: every('broadcast 2'),
     short: true,
     make: (shop) =>
       joinedTs(shop, 'back', [
@@ -143,7 +140,6 @@ export const BROADCAST_ROWS: readonly Row[] = [
   },
   {
     kind: 'recorder: two recordings joined, the clock jumps ahead by an hour',
-    known: every('broadcast 2'),
     make: (shop) =>
       joinedTs(shop, 'ahead', [
         { at: 5, seconds: 3 },
@@ -165,7 +161,6 @@ export const BROADCAST_ROWS: readonly Row[] = [
   },
   {
     kind: 'contribution: MXF with four channels in one track, without a layout',
-    known: every('broadcast 5'),
     warns: ['audio_layout_unknown'],
     make: async (shop) => {
       const path = await shop.clip('four.mxf', { seconds: 3, channels: 4 }, [...MPEG2, '-c:a', 'pcm_s16le'])
@@ -174,7 +169,6 @@ export const BROADCAST_ROWS: readonly Row[] = [
   },
   {
     kind: 'contribution: IMX with 608 lines, the upper 32 of them no picture',
-    known: every('broadcast 7'),
     make: async (shop) => {
       const size = { width: 720, height: 576, seconds: 2 }
       const plain = await shop.clip('plain576.mov', size, [...MPEG2, '-aspect', '4:3', '-c:a', 'pcm_s16le'])
@@ -189,13 +183,13 @@ export const BROADCAST_ROWS: readonly Row[] = [
     },
   },
   {
+    // Not with a beep, whose beginning the judge would not see.
     kind: 'broadcast: the sound begins two seconds later',
-    known: every('not yet verified'),
     make: async (shop) => {
       const video = await shop.clip('late.h264', { seconds: 5, only: 'video' }, [...X264, '-bf', '0'])
-      const sound = await shop.clip('late.mp2', { seconds: 3, from: 2, only: 'sound' }, MP2)
+      const sound = await shop.clip('late.mp2', { seconds: 2.6, from: 2.4, only: 'sound' }, MP2)
       return {
-        path: await shop.convert('-r', '25', '-i', video, '-itsoffset', '2', '-i', sound, '-c', 'copy', 'late.ts'),
+        path: await shop.convert('-r', '25', '-i', video, '-itsoffset', '2.4', '-i', sound, '-c', 'copy', 'late.ts'),
       }
     },
   },

@@ -1,6 +1,6 @@
 // In charge of: what phones, cameras, drones, calls and screen recorders leave.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
-import { every, type Row } from '../row.ts'
+import type { Row } from '../row.ts'
 import { watch } from '../watch.ts'
 import { AAC, X264, type Workshop } from '../workshop.ts'
 
@@ -79,7 +79,6 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'call: the size changes twice with the bandwidth',
-    known: every('web 2'),
     make: async (shop) => {
       const sizes = [
         [320, 180],
@@ -124,7 +123,6 @@ export const DEVICE_ROWS: readonly Row[] = [
   },
   {
     kind: 'screen: uneven times, 3026 pixels wide, thumbnails',
-    known: every('web 3 and 7'),
     make: async (shop) => ({ path: await shop.kept('web-no-progress-thumbnails.mp4') }),
   },
 ]

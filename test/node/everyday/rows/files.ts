@@ -18,16 +18,8 @@ export const FILE_ROWS: readonly Row[] = [
   format('old: H.264 in FLV', 'live.flv', { seconds: 4, rate: 30 }, [...X264, ...AAC].join(' ')),
   format('old: Windows Media', 'media.wmv', { seconds: 4 }, '-c:v wmv2 -b:v 1M -c:a wmav2 -b:a 128k'),
   format('old: DV', 'tape.dv', { width: 720, height: 576, seconds: 3 }, '-target pal-dv'),
-  format(
-    'old: DVD',
-    'title.vob',
-    { width: 720, height: 576, seconds: 3, channels: 6 },
-    '-target pal-dvd -aspect 16:9',
-    { known: every('not yet verified') },
-  ),
-  format('old: Theora and Vorbis', 'theora.ogv', { seconds: 3 }, '-c:v libtheora -q:v 8 -c:a libvorbis', {
-    known: every('not yet verified'),
-  }),
+  format('old: DVD', 'title.vob', { width: 720, height: 576, seconds: 3, channels: 6 }, '-target pal-dvd -aspect 16:9'),
+  format('old: Theora and Vorbis', 'theora.ogv', { seconds: 3 }, '-c:v libtheora -q:v 8 -c:a libvorbis'),
   format(
     'web: VP9 and Opus in Matroska',
     'vp9.mkv',
@@ -42,12 +34,10 @@ export const FILE_ROWS: readonly Row[] = [
   },
   {
     kind: 'animation: GIF',
-    known: every('web 9'),
     make: async (shop) => ({ path: await shop.clip('anim.gif', { seconds: 3, rate: 10, channels: 0 }, []) }),
   },
   {
     kind: 'picture that moves without sound, H.264 in MP4 in fragments',
-    known: every('not yet verified'),
     make: async (shop) => {
       const flags = [...X264, '-movflags', '+frag_keyframe+empty_moov']
       return { path: await shop.clip('fragments.mp4', { seconds: 3, channels: 0 }, flags) }
