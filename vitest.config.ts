@@ -42,7 +42,7 @@ export default defineConfig({
               bindings: {
                 EGRESS: 'listed',
                 TASK_API_URL: 'http://127.0.0.1:8787',
-                ALLOW_PRIVATE_HOSTS: 'logo.test:443,hooks.test:443',
+                ALLOW_PRIVATE_HOSTS: 'media.test:443,logo.test:443,hooks.test:443,canary-host.test:8443',
                 TRANSCODER_URLS: 'http://transcoder-0.test,http://transcoder-1.test',
                 DRY_RUN_SLOTS: '0',
                 SERVICE_SECRET: 'test-only-service-secret-00000000000000000000',

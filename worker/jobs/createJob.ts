@@ -16,11 +16,17 @@ import { settings } from '../env.ts'
 import { findUpload } from '../db/uploads.ts'
 import { countInIsolate } from '../metrics/isolateCounts.ts'
 import { spendingLimit } from '../usage/spendCap.ts'
-import { webhookProblem } from '../webhooks/webhookAddress.ts'
+import { addressProblem } from '../storage/addressPolicy.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
 import { displayInputName, searchTextOf } from '../db/searchText.ts'
 import { hmacSign } from '../secrets/hmac.ts'
-import { boundAddresses, SECRETS_FIELD, uploadedCaptions, uploadNumberOf } from '../storage/jobStores.ts'
+import {
+  boundAddresses,
+  clientAddresses,
+  SECRETS_FIELD,
+  uploadedCaptions,
+  uploadNumberOf,
+} from '../storage/jobStores.ts'
 import { seal } from '../secrets/vault.ts'
 import { mapConcurrent } from '../util/mapConcurrent.ts'
 
@@ -66,7 +72,7 @@ export interface CreatedJobRecord {
 }
 
 /**
- * @throws RequestError 400 for a missing upload or a webhook_url that is not allowed, 402 once the account's spend cap is
+ * @throws RequestError 400 for a missing upload or an address that may not be reached, 402 once the account's spend cap is
  * reached, 409 for an idempotency key that was used for another request
  */
 export async function createJob(env: Env, request: NewJobRequest): Promise<CreatedJobRecord> {
@@ -78,15 +84,16 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
     return { upload, problem: number === null || upload ? null : uploadNotFound(number, input.field) }
   })
   // Checks that need D1 or the deployment's settings, which the contract does not know.
-  const missing = [
+  const egress = settings(env)
+  const problems = [
     ...uploads.flatMap(({ problem }) => problem ?? []),
     ...(await missingCaptions(env, account, config, now)),
+    ...clientAddresses(config, secrets).flatMap(({ field, address }) => addressProblem(address, egress, field) ?? []),
   ]
-  const hook = webhookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
-  if (missing.length > 0 || hook) {
+  if (problems.length > 0) {
     const first = await findReplayedJob(env, request)
     if (first) return first
-    throw validationFailed(missing.length > 0 || !hook ? missing : [hook])
+    throw validationFailed(problems)
   }
   // Dry runs cost nothing.
   const spending =

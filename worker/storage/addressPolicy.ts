@@ -4,6 +4,7 @@
 // (guardedFetch.ts, which turns a refusal into a StoreError). Ports are not checked: a store may use any port.
 // Node runs this file too (scripts/), so it imports nothing from the Worker.
 import ipaddr from 'ipaddr.js'
+import type { Problem } from '#contract/errors.ts'
 
 export interface EgressPolicy {
   egress: 'platform' | 'pinned' | 'listed'
@@ -89,4 +90,17 @@ export function requireAllowedAddress(address: string | URL, policy: EgressPolic
     refuseAddress(`${url.hostname} is not a public host name.`)
   }
   return url
+}
+
+/** Why an address that a client names in `field` is refused, before anything connects to it; null = it is allowed. */
+export function addressProblem(address: string, policy: EgressPolicy, field: string): Problem | null {
+  try {
+    requireAllowedAddress(address, policy)
+    return null
+  } catch (error) {
+    if (!(error instanceof AddressRefusedError)) throw error
+    const remedy = ' Use a public address, or one that the operator lists in ALLOW_PRIVATE_HOSTS.'
+    const message = `${field} is refused: ${error.message}${policy.egress === 'listed' ? '' : remedy}`
+    return { code: 'address_refused', field, message }
+  }
 }

@@ -5,12 +5,14 @@ import {
   inputCredentials,
   jobInputs,
   outputProvider,
+  type AddressKey,
   type JobConfig,
   type JobInput,
   type JobSecrets,
 } from '#contract/job/jobConfig.ts'
 import { log } from '../log.ts'
 import { bucketPrefix, listOutputPaths, outputLocations } from '#contract/job/paths/outputLocation.ts'
+import { schemeOf } from '#contract/job/paths/inputAddress.ts'
 import { parseCaptionAddress } from '#contract/job/paths/captionAddress.ts'
 import { parseInput, parseRoot, rulesOf, type AddressOf, type Provider } from '#contract/job/stores/registry.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
@@ -42,6 +44,38 @@ export function boundAddresses(config: JobConfig): string[] {
     text(config.webhook_url),
     ...(config.captions ?? []).flatMap(({ input }, index) => [captionField(index), input]),
   ]
+}
+
+/** Every address whose host the client chooses, in full, with the field that names it. */
+export function clientAddresses(config: JobConfig, secrets: JobSecrets): { field: string; address: string }[] {
+  const full = (key: AddressKey, stored: string | null | undefined) => secrets.addresses[key] ?? stored ?? ''
+  const inputs = jobInputs(config)
+  const providers = inputs.map(({ provider }) => provider)
+  // Several sources may have the same ones.
+  const stores = new Map([
+    ...inputs.map((input, index) => [input.credentialsField, inputCredentials(secrets, index)] as const),
+    ['cloud_credentials.output', secrets.output] as const,
+  ])
+  return [
+    ...inputs.map(({ provider, key, field, address }) => ({
+      field,
+      address: provider === 'http' ? full(key, address) : '',
+    })),
+    ...(config.captions ?? []).map(({ input }, index) => {
+      const field = captionField(index)
+      const found = parseCaptionAddress(providers, full(field, input), null)
+      return { field, address: !('message' in found) && found.address.kind === 'http' ? found.address.url : '' }
+    }),
+    ...(['logo_url', 'webhook_url'] as const).map((field) => ({ field, address: full(field, config[field]) })),
+    ...listOutputPaths(config).map(({ field, path }) => ({
+      field,
+      address: outputProvider(config) === 'http' && schemeOf(path) !== null ? path : '',
+    })),
+    ...[...stores].map(([field, { cloud_provider: provider, endpoint }]) => ({
+      field: `${field}.endpoint`,
+      address: provider === 'aws' ? (endpoint ?? '') : '',
+    })),
+  ].filter(({ address }) => address !== '')
 }
 
 /** @throws StoreError when the credentials were deleted, or were sealed for other addresses than the row now has */

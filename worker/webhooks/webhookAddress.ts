@@ -8,22 +8,10 @@ import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
 import { isRedacted, redactAddress, SEND_UNREDACTED } from '#contract/job/redact.ts'
 import { settings } from '../env.ts'
-import { AddressRefusedError, requireAllowedAddress } from '../storage/addressPolicy.ts'
+import { addressProblem } from '../storage/addressPolicy.ts'
 import { newestKeyId, unseal, seal } from '../secrets/vault.ts'
 
 const FIELD = 'webhook_url'
-
-/** @returns null for an address that is allowed, and for a missing one */
-export function webhookProblem(env: Env, address: unknown, field = FIELD): Problem | null {
-  if (typeof address !== 'string' || address === '') return null
-  try {
-    requireAllowedAddress(address, settings(env))
-    return null
-  } catch (error) {
-    if (!(error instanceof AddressRefusedError)) throw error
-    return { code: 'address_refused', field, message: `${field} is refused: ${error.message}` }
-  }
-}
 
 /** What is wrong with an address for an API key, or in another field of an administrator. */
 export function administratorWebhookProblem(env: Env, address: string | null, field = FIELD): Problem | null {
@@ -33,7 +21,7 @@ export function administratorWebhookProblem(env: Env, address: string | null, fi
   if (isRedacted(address)) {
     return { code: 'invalid_value', field, message: `${field} ${SEND_UNREDACTED}, or leave it out` }
   }
-  return webhookProblem(env, address, field)
+  return addressProblem(address, settings(env), field)
 }
 
 /** The columns of a key's row. A query may contain a secret, so the full address is sealed for this key only. */

@@ -89,7 +89,7 @@ async function start(title: string, program: string, language: string): Promise<
 
 async function delivered(customer: string): Promise<number> {
   const id = await service.create({
-    input: 'http://127.0.0.1:1/none.mp4',
+    input: 'https://none.test/none.mp4',
     videoProfiles: [{ width: 0, height: 180, video_bitrate: 400 }],
     audioProfiles: [],
     cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } },

@@ -91,16 +91,16 @@ test('temporary credentials have none: their token would be in it', async () => 
 test('an http server has no signed address, and never gets one of the service', async () => {
   const id = await ended(
     jobBody({
-      bucket_output_path: 'https://put.test/films',
+      bucket_output_path: 'https://media.test/films',
       cloud_credentials: {
         input: { cloud_provider: 'http' },
         output: { cloud_provider: 'http', secret_key: 'canary' },
       },
     }),
-    [stored('films/film.mp4', 'https://put.test/films/film.mp4')],
+    [stored('films/film.mp4', 'https://media.test/films/film.mp4')],
   )
   expect(await outputsOf(`/api/v0/job/${id}`)).toMatchObject([
-    { url: null, location: 'https://put.test/films/film.mp4' },
+    { url: null, location: 'https://media.test/films/film.mp4' },
   ])
 })
 

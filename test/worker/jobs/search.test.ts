@@ -56,12 +56,12 @@ test('the name of an upload outlives the upload, and a repetition has it too', a
 
 test('a search goes on page by page, with the other conditions, and never leaves the account', async () => {
   const ids: number[] = []
-  for (let n = 0; n < 5; n++) ids.push((await create({ input: `https://x.test/part-${n % 2}.mp4` })).id)
+  for (let n = 0; n < 5; n++) ids.push((await create({ input: `https://media.test/part-${n % 2}.mp4` })).id)
   await postJson(`/api/v0/job/${ids[4]}/cancel`, {})
   const first = await readJson('/api/v0/job?search=part-0&limit=2')
   expect(first.jobs.map((entry: any) => entry._auto_generated_id_)).toEqual([ids[4], ids[2]])
   // Created between two pages, at the other end of the list.
-  await create({ input: 'https://x.test/part-0.mp4' })
+  await create({ input: 'https://media.test/part-0.mp4' })
   expect(await found(`search=part-0&limit=2&cursor=${first.next_cursor}`)).toEqual([ids[0]])
   expect(await found('search=part-0&state=cancelled')).toEqual([ids[4]])
   expect(await found('search=part-0&created_to=2020-01-01T00:00:00Z')).toEqual([])

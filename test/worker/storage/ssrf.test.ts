@@ -11,9 +11,11 @@ import { sigV4Signer } from '../../../worker/storage/s3/sigV4.ts'
 import { s3Sink } from '../../../worker/storage/s3/s3Sink.ts'
 import { s3Source } from '../../../worker/storage/s3/s3Source.ts'
 import type { FetchFunction } from '../../../worker/storage/guardedFetch.ts'
-import { webhookProblem } from '../../../worker/webhooks/webhookAddress.ts'
 import { guardedFetch, guardedTransport } from '../../../worker/storage/guardedFetch.ts'
 import { r2Sink, r2Source } from '../../../worker/storage/r2/r2Store.ts'
+import { addressProblem } from '../../../worker/storage/addressPolicy.ts'
+import { settings } from '../../../worker/env.ts'
+import { jobBody, postJson } from '../support/apiClient.ts'
 import { FORBIDDEN_ADDRESSES } from './forbiddenAddresses.ts'
 
 const START = 'https://public.example.com/start'
@@ -81,11 +83,10 @@ for (const policy of ['platform', 'pinned']) {
     expect(hits).toEqual([])
   })
 
-  test(`${policy}: webhook_url: none of them is accepted from a job or a key`, () => {
-    const accepted = FORBIDDEN_ADDRESSES.filter(([, address]) => webhookProblem(vars, address) === null)
-    // An empty address: no webhook is sent.
-    expect(accepted).toEqual([['nothing', '']])
-    expect(webhookProblem(vars, 'https://hooks.example.com/in')).toBeNull()
+  test(`${policy}: none of them is accepted in a request`, () => {
+    const accepted = FORBIDDEN_ADDRESSES.filter(([, address]) => addressProblem(address, settings(vars), 'f') === null)
+    expect(accepted).toEqual([])
+    expect(addressProblem('https://hooks.example.com/in', settings(vars), 'f')).toBeNull()
   })
 
   test(`${policy}: no redirect leads to one`, async () => {
@@ -103,3 +104,43 @@ for (const policy of ['platform', 'pinned']) {
     expect(hits).toEqual([])
   })
 }
+
+test('every field of a job that names one is refused in the request, behind a query too', async () => {
+  const profile = { width: 640, height: 360, video_bitrate_mode: 'vbr', video_bitrate: 600 }
+  const key = { cloud_provider: 'aws', access_key: 'A', secret_key: 'B' }
+  const web = {
+    input: undefined,
+    inputs: [{ input: 'https://media.test/a.mp4' }, { input: 'http://127.0.0.1/film.mp4?token=1' }],
+    captions: [{ input: 'http://[::1]/film.srt', language: 'en' }],
+    logo_url: 'http://10.0.0.1/logo.png?token=1',
+    webhook_url: 'https://metadata.internal/',
+    videoProfiles: [{ ...profile, output: 'http://192.168.1.1:9000/out/film.mp4' }],
+    cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'http' } },
+  }
+  const s3 = {
+    input: 's3://films/a.mp4',
+    videoProfiles: [{ ...profile, output: 's3://films/b.mp4' }],
+    cloud_credentials: {
+      input: { ...key, endpoint: 'http://169.254.169.254' },
+      output: { ...key, endpoint: 'https://localhost:9000' },
+    },
+  }
+  const refused = async (body: object) => {
+    const answer = await postJson('/api/v0/job', jobBody({ ...body }))
+    const { error } = await answer.json<any>()
+    return [answer.status, ...error.details.map(({ code, field }: any) => `${code} ${field}`)]
+  }
+  expect(await refused(web)).toEqual([
+    400,
+    'address_refused inputs[1].input',
+    'address_refused captions[0].input',
+    'address_refused logo_url',
+    'address_refused webhook_url',
+    'address_refused videoProfiles[0].output',
+  ])
+  expect(await refused(s3)).toEqual([
+    400,
+    'address_refused cloud_credentials.input.endpoint',
+    'address_refused cloud_credentials.output.endpoint',
+  ])
+})

@@ -107,19 +107,6 @@ describe('a piece of the source', () => {
     expect((await readStatus(id)).error).toMatchObject({ code: 'source_not_found', field: 'inputs[1].input' })
   })
 
-  test.each(['http://127.0.0.1/film.mp4', 'http://169.254.169.254/latest', 'http://[::1]/a.mp4'])(
-    'at an address that may not be reached is not asked, whichever piece it is: %s',
-    async (address) => {
-      const { attempt } = await startJob({ input: undefined, inputs: [joined.inputs[1], { input: address }] })
-      const answer = await attempt.taskApi('GET', '/input/1')
-      expect([answer.status, (await answer.json<any>()).error]).toMatchObject([
-        403,
-        { code: 'source_address_refused', field: 'inputs[1].input' },
-      ])
-      expect(requests).toEqual([])
-    },
-  )
-
   test('is not read for the attempt of another job', async () => {
     const { attempt } = await startJob(joined)
     const { attempt: other } = await startJob()

@@ -70,9 +70,14 @@ describe('an input by http', () => {
   test.each([
     ['a private address', () => unlisted.url],
     ['a name that leads to one', () => unlisted.url.replace('127.0.0.1', 'localhost')],
-  ])('is refused from any other, which sees no request: %s', async (_title, url) => {
-    const status = await service.run(jobRequest(url(), 'http'))
-    expect(status).toMatchObject({ state: 'error', error: { code: 'source_address_refused' } })
+  ])('is refused in the request from any other, which sees none: %s', async (_title, url) => {
+    const body = JSON.stringify(jobRequest(url(), 'http'))
+    const headers = { 'content-type': 'application/json' }
+    const answer = await service.call('/api/v0/job', { method: 'POST', headers, body })
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { details: [{ code: 'address_refused', field: 'input' }] } },
+    ])
     expect(unlisted.requests).toBe(0)
   })
 })

@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { fileResources } from '../../../support/fileResources.ts'
+import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { jobRequest, Service } from '../../../support/service.ts'
@@ -22,13 +23,16 @@ const chromium = await findChromium()
 let service: Service
 let browser: Browser
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+/** Has no file. */
+let empty: LoopbackServer
 
 const resources = fileResources()
 beforeAll(async () => {
   if (chromium === null) return
   tempDir = resources.use(await tempDirectory())
   await makeClip(tempDir.file('Große Übung.mp4'), { seconds: 1 })
-  service = resources.use(await Service.start({ LEASE_SECONDS: '30' }))
+  empty = resources.use(await LoopbackServer.serve((_request, response) => response.writeHead(404).end()))
+  service = resources.use(await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: empty.host }))
   browser = resources.use(await launchChromium(chromium))
 })
 beforeEach((context) => requireChromium(context, chromium))
@@ -53,7 +57,7 @@ test('the history is searched and filtered by the service, and its address bring
   const { page, complaints } = await openDashboard(browser, service.base)
   const ids: number[] = []
   for (const name of ['first', 'second', 'first-again']) {
-    ids.push(await service.create(jobRequest(`http://127.0.0.1:9/${name}.mp4`, 'http')))
+    ids.push(await service.create(jobRequest(`${empty.url}/${name}.mp4`, 'http')))
   }
   for (const id of ids) await service.waitForEnd(id)
   await page.goto('/')

@@ -86,8 +86,10 @@ async function open(path: string, options: Parameters<typeof openDashboard>[2] =
 }
 
 const failing = async (): Promise<number> => {
-  const id = await service.create(jobRequest('http://127.0.0.1:9/film.mp4', 'http'))
+  source.missing = true
+  const id = await service.create(jobRequest(source.url, 'http'))
   await service.waitForEnd(id)
+  source.missing = false
   return id
 }
 

@@ -222,12 +222,14 @@ test('without an event stream the page asks again and again', async () => {
 
 test('an earlier job is run again with changes, from its stored configuration', async () => {
   const { page, complaints } = await openDashboard(browser, service.base)
-  const id = await service.create(jobRequest('http://127.0.0.1:9/film.mp4', 'http'))
-  expect((await service.waitForEnd(id)).error?.code).toBe('source_address_refused')
+  source.missing = true
+  const id = await service.create(jobRequest(source.url, 'http'))
+  expect((await service.waitForEnd(id)).error?.code).toBe('source_not_found')
+  source.missing = false
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByRole('link', { name: 'Edit and rerun' }).click()
-  await expectValue(page.getByLabel('Address', { exact: true })).toBe('http://127.0.0.1:9/film.mp4')
+  await expectValue(page.getByLabel('Address', { exact: true })).toBe(source.url)
   expect(await complaints()).toEqual([])
 })
 
