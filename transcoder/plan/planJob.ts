@@ -47,6 +47,7 @@ import type {
 import type { SourceVideo, VideoPlan } from './model/videoPlan.ts'
 import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
+import { requireFewSegments } from './segmentCount.ts'
 import { planExtracts } from './extracts/planExtracts.ts'
 import { warnClockJumps } from './streams/clockJumps.ts'
 import { warnMostlyGaps } from './streams/mostlyGaps.ts'
@@ -194,6 +195,7 @@ export function planJob(
   const audioFiles = planAudioFiles(context, startSeconds)
   const extracts = planExtracts(context, found)
   requireDistinctPaths(outputs, audioFiles, extracts)
+  requireFewSegments(packaging, wholeDuration)
 
   const sourceAudio = [
     ...new Set(

@@ -18,6 +18,7 @@ import { requireDistinctPaths } from './distinctPaths.ts'
 import { wantsFrames } from './extracts/wantsFrames.ts'
 import type { PlanContext } from './planContext.ts'
 import { usedPids } from './streams/programSelection.ts'
+import { requireFewSegments } from './segmentCount.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { planCut } from './streams/cut.ts'
 import { outputDuration, outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
@@ -82,11 +83,13 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
   const carried = [...audioFiles.map((file) => file.audio), ...tracks]
   const sourceAudio = [...new Set(carried.flatMap(mixedStreams))].toSorted((a, b) => a - b)
   const used = media.audio.filter(({ number }) => sourceAudio.includes(number))
+  const durationSeconds = spec.video.length > 0 ? media.durationSeconds : outputDuration(media, used, startSeconds)
+  requireFewSegments(packaging, durationSeconds)
   return {
     version: 2,
     cut,
     packaging,
-    durationSeconds: spec.video.length > 0 ? media.durationSeconds : outputDuration(media, used, startSeconds),
+    durationSeconds,
     videoOffsetSeconds: videoOffset(spec, media, context.features),
     sourceAudio,
     pids: usedPids(media),

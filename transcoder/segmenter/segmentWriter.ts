@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { TaskError } from '#contract/taskError.ts'
+import { MAX_RENDITION_SEGMENTS, tooManySegments } from '../plan/segmentCount.ts'
 import type { CutEvent, Cutter, KeyFrameRange } from './cutters/cutter.ts'
 import { FormatError } from '../formats/formatError.ts'
 import type { UploadQueue } from '../upload/uploadQueue.ts'
@@ -121,6 +122,7 @@ class SegmentWriter {
 
   async #endSegment(cut: Extract<CutEvent, { kind: 'end' }>): Promise<void> {
     const buffer = this.#buffer
+    if (this.recorded.segments.length >= MAX_RENDITION_SEGMENTS) throw tooManySegments(MAX_RENDITION_SEGMENTS + 1)
     if (buffer === null) throw new TaskError('internal', 'A segment is empty.')
     this.#buffer = null
     this.#bytes = 0

@@ -9,10 +9,10 @@ import type { AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
 /** `film\u202e4pm.exe` is shown as `filmexe.mp4`. */
 const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 /** Names of devices, with or without an extension; Windows removes dots and spaces from the end. `.` is an element of its own. */
-const RESERVED_BY_WINDOWS = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$|^(?!\.$).*[. ]$/i
+const RESERVED_BY_WINDOWS = /^(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³])(\..*)?$|^(?!\.$).*[. ]$/i
 
 /** Paths with one `fileKey` are one file where names are compared without case (Windows, macOS) or in one Unicode form. */
-export const fileKey = (path: string): string => path.normalize('NFC').toLowerCase()
+export const fileKey = (path: string): string => path.toUpperCase().normalize('NFC').toLowerCase()
 
 /**
  * Decision "output": @returns what is wrong with a relative path, as a sentence without its subject; null = valid. The

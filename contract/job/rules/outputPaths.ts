@@ -48,13 +48,19 @@ export function checkOutputPaths(draft: JobDraft, findings: Findings): void {
       const message = `${field} has a name that is reserved for ${audio} in audio_output_path; use another`
       findings.problem('output_path_conflict', field, message)
     }
-    const earlier = seen.get(fileKey(key))
+    const name = fileKey(key)
+    const earlier = seen.get(name)
     if (earlier !== undefined) {
       const same = earlier.key === key ? 'the same path as' : 'a path that differs only in case or Unicode form from'
       const message = `${field} has ${same} ${earlier.field}; each output needs its own`
       findings.problem('output_path_conflict', field, message)
     }
-    seen.set(fileKey(key), earlier ?? { field, key })
+    const within = [...seen].find(([other]) => name.startsWith(`${other}/`) || other.startsWith(`${name}/`))?.[1]
+    if (within !== undefined && !isSegmented(draft)) {
+      const message = `${field} and ${within.field} cannot both be stored as files: the path of one is a directory of the other`
+      findings.problem('output_path_conflict', field, message)
+    }
+    seen.set(name, earlier ?? { field, key })
     const place = root ?? own
     const below = root === null ? key : normalisePath(location.path)
     const address = place === null ? key : `${place}/${below}`

@@ -574,6 +574,11 @@ describe('every combination that is not legal', () => {
     }),
     ...refused('output_path_conflict videoProfiles[1].output', ['videoProfiles[0].output', 'needs its own'], {
       'two outputs at one key': request({ videoProfiles: ['a.mp4', './a.mp4'].map((output) => ({ ...size, output })) }),
+      // The last letters are of one case.
+      'one name for Windows': request({ videoProfiles: ['ας', 'ασ'].map((output) => ({ ...size, output })) }),
+    }),
+    ...refused('output_path_conflict videoProfiles[1].output', ['videoProfiles[0].output', 'directory of the other'], {
+      'a file in a file': request({ videoProfiles: ['a/b', 'a'].map((output) => ({ ...size, output })) }),
     }),
     ...refused('output_path_conflict videoProfiles[0].output', ['audioProfiles[0]', 'use another'], {
       'an output with the name of an audio file': request({ audio_output_path: 'a' }, { output: 'a/x_audio_0.m4a' }),

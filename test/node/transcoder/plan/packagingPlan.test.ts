@@ -176,6 +176,18 @@ test.each<[string, number[][], Partial<PackagingSpec>, string[]]>([
   expect(codes.filter((code) => code === 'audio_selections_differ')).toEqual(expected)
 })
 
+test('a frame per segment of a day is too many objects, and so are a few in many renditions; a day of usual ones is not', () => {
+  const refusal = (change: Partial<JobSpec>, packaging: Partial<PackagingSpec>) => () =>
+    plan(
+      segmented({ hls: true, ...packaging }, change),
+      mediaInfo({ durationSeconds: 86_400 }, { durationSeconds: 86_400 }),
+    )
+  expect(refusal({ gopSeconds: 0.04 }, { segmentSeconds: 0.04 })).toThrow('2160000 in a rendition')
+  const video = Array.from({ length: 16 }, (_, index) => videoProfile({ index, output: `v${index}` }))
+  expect(refusal({ video, gopSeconds: 1 }, { segmentSeconds: 1 })).toThrow(/ 14\d{5} segments, 86400 in a rendition;/)
+  expect(refusal({ video, gopSeconds: 2 }, { segmentSeconds: 6 })).not.toThrow()
+})
+
 describe('decision "gop_length"', () => {
   test.each([
     [25, 1, 1, 6, { num: 6, den: 1 }, null],

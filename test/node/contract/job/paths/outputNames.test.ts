@@ -45,6 +45,7 @@ describe('a path', () => {
     ['film\u202e4pm.mp4', 'direction'],
     ['a/NUL.mp4', 'Windows'],
     ['com1', 'Windows'],
+    ['COM¹.mp4', 'Windows'],
     ['a./b.mp4', 'Windows'],
     ['b.mp4 ', 'Windows'],
   ])('%j is refused', (path, part) => {
