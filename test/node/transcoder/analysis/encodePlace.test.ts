@@ -1,5 +1,5 @@
 // Samples of a video against the same GOPs of one encode of all of it, with ffmpeg.
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodePlace } from '../../../../transcoder/analysis/rate/encodePlace.ts'
 import { ratePlaces, type RatePlace } from '../../../../transcoder/plan/division/rateSampling.ts'
 import { sampledGop, sampledRenditions, samplePlan } from '../../../../transcoder/plan/division/samplePlan.ts'
@@ -11,14 +11,20 @@ const SECONDS = 24
 const GOP_SECONDS = 2
 const FACTOR = 26
 
+let directory: Awaited<ReturnType<typeof tempDirectory>>
+let path: string
+beforeAll(async () => {
+  directory = await tempDirectory()
+  path = directory.file('source.mp4')
+  // Slow movement and some grain, as of a film.
+  const picture = `mandelbrot=s=192x108:r=25:start_scale=1:end_scale=0.02:end_pts=600,noise=alls=2:allf=t:all_seed=1`
+  await ffmpeg([...lavfi(picture), ...`-t ${SECONDS} -c:v libx264 -crf 16 -pix_fmt yuv420p`.split(' '), path])
+})
+afterAll(() => directory?.[Symbol.asyncDispose]())
+
 test.each(['h264', 'hevc'] as const)(
   '%s: a sample has as many bits as the same GOPs of the whole video',
   async (videoCodec) => {
-    await using directory = await tempDirectory()
-    const path = directory.file('source.mp4')
-    // Slow movement and some grain, as of a film.
-    const picture = `mandelbrot=s=320x180:r=25:start_scale=1:end_scale=0.02:end_pts=600,noise=alls=2:allf=t:all_seed=1`
-    await ffmpeg([...lavfi(picture), ...`-t ${SECONDS} -c:v libx264 -crf 16 -pix_fmt yuv420p`.split(' '), path])
     const engine = await testFfmpeg()
     const plan = planJob(
       jobSpec({
