@@ -117,18 +117,16 @@ try {
     const packaged = process.env['EVERY_ENGINE'] === '1' ? await locateEngine({}) : engine
     if (packaged.ffmpeg === engine.ffmpeg) counts.push(await runVitest([], env))
     else {
-      counts.push(await runVitest(['--project=worker', '--project=node'], env))
+      counts.push(await runVitest(['--project=node'], env))
       console.log(
-        `\nOnce more with ffmpeg ${packaged.version} (${packaged.ffmpeg}); beside it, the tests in containers`,
+        `\nTests in containers; beside them, once more with ffmpeg ${packaged.version} (${packaged.ffmpeg}), and the Worker's`,
       )
       const paths = { FFMPEG_PATH: packaged.ffmpeg, FFPROBE_PATH: packaged.ffprobe }
       // Those in containers run one behind the other, and wait most of the time; the others keep both cores busy.
-      counts.push(
-        ...(await Promise.all([
-          runVitest(['--project=node', '--maxWorkers=2', ...ENGINE_TESTS], { ...env, ...paths }),
-          runVitest(['--project=containers'], env),
-        ])),
-      )
+      const containers = runVitest(['--project=containers'], env)
+      counts.push(await runVitest(['--project=node', '--maxWorkers=2', ...ENGINE_TESTS], { ...env, ...paths }))
+      counts.push(await runVitest(['--project=worker', '--maxWorkers=2'], env))
+      counts.push(await containers)
     }
     for (const name of changedToo ? await unprovenGroups() : [])
       if (minutes() < longMinutes) counts.push(await runGroup(name))
