@@ -17,7 +17,7 @@ import {
 } from '../job/paths/extractNames.ts'
 import { audioFilePath, joinPath, normalisePath, outputFilePath } from '../job/paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
-import type { PostedPlan } from './planSchema.ts'
+import type { Plan } from './plan/plan.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '../job/jobSpec.ts'
 
 /**
@@ -39,7 +39,7 @@ export interface AllowedOutputs {
    */
   violation(sent: UploadMethod, path: string, contentType?: string): 'path' | 'type' | null
   /** The first path of a plan that does not belong to the job; null = all do. */
-  firstForeignPath(plan: PostedPlan): string | null
+  firstForeignPath(plan: Plan): string | null
 }
 
 const SEGMENT = ['video/mp4', 'audio/mp4', 'video/mp2t']
@@ -230,7 +230,7 @@ function renditions(spec: JobSpec): string[] {
   ]
 }
 
-function firstForeignPath(plan: PostedPlan, spec: JobSpec, places: readonly OutputRule[]): string | null {
+function firstForeignPath(plan: Plan, spec: JobSpec, places: readonly OutputRule[]): string | null {
   const inParts = (path: string) => places.some((place) => place.methods.includes('parts') && place.path.test(path))
   const { stills = [], preview, waveform } = plan.extracts ?? {}
   const extracted = [...stills.flatMap(({ images }) => images), ...[preview ?? []].flat(), ...[waveform ?? []].flat()]

@@ -5,7 +5,7 @@ import type { Estimate } from './dryRunEstimate.ts'
 import { MAX_AMOUNT, mediaFactsSchema, sourceReportSchema } from './reportSchemas.ts'
 import type { JobConfig } from '../job/jobConfig.ts'
 import type { TaskKind } from './lifecycle.ts'
-import { taskPlanSchema } from './planSchema.ts'
+import { taskPlan } from './plan/plan.ts'
 import type { JobSpec } from '../job/jobSpec.ts'
 import { MAX_JOB_PARTS, MAX_STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
@@ -224,7 +224,7 @@ export function workObjectPath(name: string): string {
 export const MAX_PLAN_BYTES = 1_500_000
 
 export const planPostSchema = z.object({
-  plan: taskPlanSchema,
+  plan: taskPlan,
   warnings: z.array(warning).check(z.maxLength(200)),
   /**
    * The stored plan was made for an ffmpeg with other features, and this one takes its place with its warnings. A

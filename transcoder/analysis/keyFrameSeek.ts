@@ -7,7 +7,7 @@ import type { SampleList } from '../formats/mp4/sampleList.ts'
 import { needsRunIn } from '../plan/division/runIn.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import { secondsBeforePart } from '../plan/model/partFrames.ts'
-import type { Plan } from '../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { framesUntilExact, readIndexedSamples } from './surveyIndex.ts'
 

@@ -2,7 +2,7 @@
 // stamps run on from the first byte to the last, and its pictures have one format.
 // Not in charge of: the frames of a chunk (segmenter/segmentCheck.ts), where it begins to read (analysis/chunkPlace.ts).
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
-import type { Plan } from '../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { TransportReads } from '../source/transportReads.ts'
 import type { ChunkRecord } from './partRecord.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'

@@ -1,7 +1,8 @@
 // In charge of: the streams of a divided job, each joined from the chunks that made it.
 // Not in charge of: the other members of the records (assembleParts.ts).
 import { TaskError } from '#contract/taskError.ts'
-import type { Plan, RenditionPlan } from '../plan/model/plan.ts'
+import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { objectNames } from '../segmenter/objectNames.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'

@@ -3,8 +3,8 @@
 import type { Warning } from '#contract/errors.ts'
 import { excessBits, joinDemands, lackingBits } from '../formats/video/decoderBuffer.ts'
 import { bufferOf, FIRST_FULLNESS } from '../plan/division/chunkBuffer.ts'
-import type { Plan } from '../plan/model/plan.ts'
-import type { VideoPlan } from '../plan/model/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import type { ChunkRecord, StreamRecord } from './partRecord.ts'
 
 interface BufferFault {

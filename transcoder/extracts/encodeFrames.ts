@@ -5,7 +5,7 @@ import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import { runFfmpeg } from '../ffmpeg/run.ts'
-import type { AnimatedPreviewPlan } from '../plan/model/plan.ts'
+import type { AnimatedPreviewPlan } from '#contract/task/plan/extractsPlan.ts'
 
 const STALL_MS = 120_000
 /** Far larger than any still or preview. */

@@ -8,7 +8,7 @@ import { TaskError } from '#contract/taskError.ts'
 import { datHeader, datValues, jsonFrame, jsonValues, type PeakFile } from '../formats/waveform/peakFiles.ts'
 import { PeakCounter } from '../formats/waveform/peaks.ts'
 import { WaveformCanvas } from '../formats/waveform/waveformImage.ts'
-import type { WaveformPlan } from '../plan/model/plan.ts'
+import type { WaveformPlan } from '#contract/task/plan/extractsPlan.ts'
 import { twoColorPng } from './png.ts'
 
 /** Bytes that are read and written at once. */

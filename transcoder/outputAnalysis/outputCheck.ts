@@ -4,7 +4,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject } from '#contract/task/protocol.ts'
-import type { AudioFilePlan, OutputPlan, Plan } from '../plan/model/plan.ts'
+import type { AudioFilePlan, OutputPlan, Plan } from '#contract/task/plan/plan.ts'
 
 type PlannedMedia = OutputPlan | AudioFilePlan
 

@@ -17,7 +17,7 @@ import { redactText, StaleAttempt } from '../errors.ts'
 import type { JobLog } from './jobLog.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
-import type { Plan } from '../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { capturePreview } from '../analysis/sourcePreview.ts'
 import type { PresentationSets } from '../segmenter/finishPackage.ts'
 

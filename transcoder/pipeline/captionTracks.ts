@@ -10,7 +10,7 @@ import { captionFrames, type SentCaptions } from '../formats/cea/captionFrames.t
 import { carrierFrame } from '../formats/video/captionCarrier.ts'
 import { tx3gFile } from '../formats/mp4/tx3gFile.ts'
 import { tx3gTracks } from '../plan/argv/captionInputs.ts'
-import type { Plan } from '../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { carrierRates } from '../plan/argv/captionCarriers.ts'
 import { chunkRange } from '../plan/argv/chunkArgs.ts'
 import { encodedVideo } from '../plan/argv/ffmpegArgs.ts'

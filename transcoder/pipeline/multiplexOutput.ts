@@ -10,8 +10,8 @@ import type { Cue } from '../formats/scte35/cueScan.ts'
 import { Multiplexer } from '../formats/tsMultiplexer/multiplexer.ts'
 import type { MultiplexOptions } from '../formats/tsMultiplexer/multiplexOptions.ts'
 import { toNumber } from '../formats/rational.ts'
-import type { OutputPlan, Plan } from '../plan/model/plan.ts'
-import type { VideoPlan } from '../plan/model/videoPlan.ts'
+import type { OutputPlan, Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /** EN 300 468, table 89: 720p and larger is high definition. */
 function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): number {

@@ -8,8 +8,8 @@ import type { Attempt } from '../attempt.ts'
 import { AttemptAbort, StaleAttempt } from '../errors.ts'
 import { withoutDivision } from '../plan/division/withDivision.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
-import type { SourceVersion } from '../plan/model/divisionPlan.ts'
-import type { Plan } from '../plan/model/plan.ts'
+import type { SourceVersion } from '#contract/task/plan/divisionPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 export function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
   if (task.protocol !== TASK_PROTOCOL)

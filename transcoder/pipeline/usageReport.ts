@@ -1,8 +1,9 @@
 // In charge of: what a finished attempt delivers, for the usage of its account: each rendition once, with its class.
 // Not in charge of: media facts of the outputs (outputAnalysis/), prices (the service).
 import type { UsageReport } from '#contract/task/protocol.ts'
-import type { AudioPlan, Plan } from '../plan/model/plan.ts'
-import type { VideoPlan } from '../plan/model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { roundSeconds } from '../outputAnalysis/mediaSummary.ts'

@@ -7,7 +7,8 @@ import { archiveBaseName } from '#contract/job/rules/segmentedOutput.ts'
 import type { PackagingSpec } from '#contract/job/jobSpec.ts'
 import { frameSamples } from '../formats/codecs.ts'
 import { ratio } from '../formats/rational.ts'
-import type { AudioPlan, PackagingPlan, RenditionPlan } from './model/plan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { PlanContext } from './planContext.ts'
 
 /** A shorter difference from the requested length gives no warning: no codec has frames that fit every length. */

@@ -2,7 +2,8 @@
 // Not in charge of: paths that can be compared before the source is known (contract/job/rules).
 import { TaskError } from '#contract/taskError.ts'
 import { fileKey } from '#contract/job/paths/outputNames.ts'
-import type { AudioFilePlan, ExtractsPlan, OutputPlan } from './model/plan.ts'
+import type { ExtractsPlan } from '#contract/task/plan/extractsPlan.ts'
+import type { AudioFilePlan, OutputPlan } from '#contract/task/plan/plan.ts'
 
 /** Throws output_path_conflict. */
 export function requireDistinctPaths(

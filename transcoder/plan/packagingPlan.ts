@@ -1,17 +1,16 @@
 // In charge of: segmented output: its renditions, their forms, where each segment ends.
 // Not in charge of: a rendition's video (planJob.ts), writing the arguments (argv/segmentArgs.ts), cutting
 // (transcoder/segmenter).
-import { audioRules, videoRules } from '#contract/codecs.ts'
+import { audioRules, videoRules, type SegmentForm } from '#contract/codecs.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
 import type { PackagingSpec } from '#contract/job/jobSpec.ts'
-import type { Rational } from '../formats/rational.ts'
-import type { SegmentForm } from '#contract/codecs.ts'
+import { type Rational, ratio, toNumber } from '../formats/rational.ts'
 import { programmeOf } from './model/channelMix.ts'
-import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentStarts } from './model/plan.ts'
-import type { VideoPlan } from './model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { PackagingPlan, RenditionPlan, SegmentStarts } from '#contract/task/plan/packagingPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import type { PlanContext } from './planContext.ts'
-import { ratio, toNumber } from '../formats/rational.ts'
 import { videoCodecOfSource } from './codecs.ts'
 import { planTextTracks } from './streams/textSubtitles.ts'
 import { planThumbnails } from './video/thumbnailPlan.ts'

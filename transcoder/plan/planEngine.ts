@@ -1,7 +1,7 @@
 // In charge of: the ffmpeg for which a plan was made, and whether another ffmpeg can carry the plan out.
 // Not in charge of: detecting features (ffmpeg/locate.ts), what follows if it cannot (pipeline/taskPlan.ts).
 import type { EngineFeatures } from './model/engineFeatures.ts'
-import type { Plan } from './model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** The parts of an engine that a plan depends on. */
 interface PlanningEngine {

@@ -16,10 +16,10 @@ import { planFrameCaptions } from './streams/captionPlan.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planWithoutVideo } from './planWithoutVideo.ts'
 import { requireDistinctPaths } from './distinctPaths.ts'
-import { withoutVideo } from './streams/unusedVideo.ts'
+import { withoutVideo, withoutUnusedVideo } from './streams/unusedVideo.ts'
 import { vbvModel, expectedSize, moovReserve, muxRate } from './video/bitrateBudget.ts'
 import { CUE_KBPS, planCues, requireUnusedPid, spliceFrames, type SourceCues } from './streams/cuePlan.ts'
-import { toNumber } from '../formats/rational.ts'
+import { toNumber, type Rational } from '../formats/rational.ts'
 import { outputDuration, outputStartSeconds, videoOffset, warnFirstFrameHeld } from './streams/outputTiming.ts'
 import { isUnprocessed, outputColor, readSourceVideo, withoutColorConversion } from './video/color.ts'
 import { isDolbyDigital } from './codecs.ts'
@@ -32,19 +32,13 @@ import { mixedStreams } from './model/channelMix.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
 import type { BitmapTrack, LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
 import { PlanContext, type Decision } from './planContext.ts'
-import type { Rational } from '../formats/rational.ts'
 import { planAlpha } from './video/alpha.ts'
 import { planHdr } from './video/hdr.ts'
-import type {
-  AudioPlan,
-  BitmapBurnInPlan,
-  OutputPlan,
-  PackagingPlan,
-  Plan,
-  SegmentStarts,
-  SidecarPlan,
-} from './model/plan.ts'
-import type { SourceVideo, VideoPlan } from './model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { BitmapBurnInPlan, SidecarPlan } from '#contract/task/plan/captionsPlan.ts'
+import type { PackagingPlan, SegmentStarts } from '#contract/task/plan/packagingPlan.ts'
+import type { OutputPlan, Plan } from '#contract/task/plan/plan.ts'
+import type { SourceVideo, VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { requireProgram, usedPids } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
 import { requireFewSegments } from './segmentCount.ts'
@@ -57,7 +51,6 @@ import { textSubtitleStreams } from './streams/textSubtitles.ts'
 import { segmentGridRate, gopOf, outputRate, sourceRate } from './video/frameRate.ts'
 import { checkSourceSize } from './video/sourceSizeCheck.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
-import { withoutUnusedVideo } from './streams/unusedVideo.ts'
 import { resolveSpec } from './resolveSpec.ts'
 import { TELECINE_FILM_RATE, planFields, classifyFields, type SourceFields } from './video/interlacing.ts'
 

@@ -12,8 +12,9 @@ import type {
 import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../plan/forms.ts'
 import { programmeOf } from '../plan/model/channelMix.ts'
-import type { AudioPlan, PackagingPlan } from '../plan/model/plan.ts'
-import type { ColorTags, VideoPlan } from '../plan/model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { ColorTags, VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import type { RecordedSegment } from './segmentWriter.ts'
 import type { RecordedRendition } from './segmentCheck.ts'
 

@@ -6,7 +6,8 @@ import type { UploadRequest } from '#contract/task/protocol.ts'
 import { smoothBitrates, smoothFragmentPath } from '../manifests/smoothManifest.ts'
 import { segmentContentType, segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
-import type { PackagingPlan, Plan, RenditionPlan } from '../plan/model/plan.ts'
+import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import type { SegmentWriterOptions } from './segmentWriter.ts'
 
 /** Half a day, assumed for the size of the tar's parts if the source does not state its duration. */

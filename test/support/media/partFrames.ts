@@ -11,7 +11,7 @@ import { partsOf, planOfPart } from '../../../transcoder/plan/division/partPlan.
 import { plannedEncodes } from '../../../transcoder/plan/argv/segmentArgs.ts'
 import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
 import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
-import type { Plan } from '../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { jobSpec, packagingSpec, videoProfile } from '../transcoder/jobSpecs.ts'
 import { probeAndPlan } from './encodeJob.ts'
 import { ffmpeg, tempDirectory, testFfmpeg } from './media.ts'

@@ -5,7 +5,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { withChunkSeek } from '../../../transcoder/analysis/chunkPlace.ts'
 import type { MediaInfo } from '../../../transcoder/plan/model/mediaInfo.ts'
 import type { LoopbackServer } from '../../../transcoder/source/loopbackServer.ts'
-import type { Plan } from '../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 export interface FileReads {
   reads: { first: number; count: number }[]

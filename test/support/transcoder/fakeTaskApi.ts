@@ -36,7 +36,7 @@ import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
-import type { SurveyPlan } from '../../../transcoder/plan/model/divisionPlan.ts'
+import type { SurveyPlan } from '#contract/task/plan/divisionPlan.ts'
 
 /** Returns true if it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
 export type FaultInjector = (call: {

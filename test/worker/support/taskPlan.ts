@@ -1,8 +1,8 @@
 // In charge of: a plan and an estimate as a transcoder posts them, for the jobs of tests.
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
-import type { PostedPlan } from '#contract/task/planSchema.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
-const video: PostedPlan['outputs'][number]['video'] = {
+const video: Plan['outputs'][number]['video'] = {
   turn: 0,
   mirror: 'none',
   cropWidth: 1280,
@@ -32,7 +32,7 @@ const video: PostedPlan['outputs'][number]['video'] = {
 }
 
 /** A plan with one file. */
-export function taskPlan(path = 'film.mp4', change: Partial<PostedPlan> = {}): PostedPlan {
+export function taskPlan(path = 'film.mp4', change: Partial<Plan> = {}): Plan {
   return {
     version: 2,
     packaging: null,

@@ -7,7 +7,7 @@ import { TaskError } from '#contract/taskError.ts'
 import { TICKS_PER_SECOND, ticksBetween, wrapTicks } from '../../formats/mpegts/clock.ts'
 import { describeChange, type EndedStream } from '../../formats/mpegts/stableMap.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
-import type { Plan } from '../../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { outputStartSeconds } from '../../plan/streams/outputTiming.ts'
 import { clock } from './damageReport.ts'
 

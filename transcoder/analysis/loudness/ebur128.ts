@@ -9,7 +9,7 @@ import { isJoined, joinChains } from '../../plan/argv/audioSources.ts'
 import { buildSharedGraph } from '../../plan/argv/filterGraph.ts'
 import { TRUE_PEAK_CEILING_DB } from '../../plan/audio/loudnessGain.ts'
 import { isDolbyDigital } from '../../plan/codecs.ts'
-import type { ChannelMix } from '../../plan/model/channelMix.ts'
+import type { ChannelMix } from '#contract/task/plan/audioPlan.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../../plan/streams/audioStreamCount.ts'
 

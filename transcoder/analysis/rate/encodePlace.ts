@@ -7,7 +7,7 @@ import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms } from '../../ffmpeg/run.
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
 import { ffmpegArgs } from '../../plan/argv/ffmpegArgs.ts'
 import type { RatePlace } from '../../plan/division/rateSampling.ts'
-import type { Plan } from '../../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { plannedPipes } from '../../plan/model/plannedPipes.ts'
 
 export interface SampleOptions {

@@ -10,7 +10,7 @@ import {
   samplePlan,
   type SampledRenditions,
 } from '../../plan/division/samplePlan.ts'
-import type { Plan } from '../../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { encodePlace, type SampleOptions } from './encodePlace.ts'
 import { firstFactors } from './surveyRates.ts'
 import { findRateFactors, type EncodePlace, type RateSource, type RateTarget } from './findRateFactors.ts'

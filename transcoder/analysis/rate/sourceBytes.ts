@@ -2,7 +2,7 @@
 // Not in charge of: reading the index (surveyIndex.ts), what the sizes say (plan/division/rateSampling.ts).
 import { FormatError } from '../../formats/formatError.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
-import type { Plan } from '../../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import type { LoopbackServer } from '../../source/loopbackServer.ts'
 import { readIndexedSamples } from '../surveyIndex.ts'
 

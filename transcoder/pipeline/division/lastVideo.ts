@@ -5,7 +5,7 @@ import type { Attempt } from '../../attempt.ts'
 import { videoOf } from '../../division/joinChunks.ts'
 import { decodePartRecord } from '../../division/recordEncoding.ts'
 import { surveyPartsOf } from '../../plan/division/surveyPlan.ts'
-import type { Plan } from '../../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import type { RecordedRendition } from '../../segmenter/segmentCheck.ts'
 import { requireRecord } from './jobRecords.ts'
 

@@ -6,7 +6,7 @@ import { rateSampling, surveyedBytes } from '../../analysis/rate/sampleRates.ts'
 import { sourceBytes } from '../../analysis/rate/sourceBytes.ts'
 import type { SurveyRecord } from '../../division/surveyRecord.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
-import type { Plan } from '../../plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import type { OpenTask } from '../openTask.ts'
 import { sampleOptions } from './divideJob.ts'
 

@@ -8,7 +8,7 @@ import { clock } from '../../analysis/damage/damageReport.ts'
 import type { Attempt } from '../../attempt.ts'
 import { describeChange } from '../../formats/mpegts/stableMap.ts'
 import { pieceStarts } from '../../plan/join/planJoin.ts'
-import type { JoinPlan } from '../../plan/model/joinPlan.ts'
+import type { JoinPlan } from '#contract/task/plan/joinPlan.ts'
 import type { ByteRange } from '../../source/rangeResponse.ts'
 import type { FetchRange } from '../../source/sourceReader.ts'
 

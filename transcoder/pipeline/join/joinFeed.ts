@@ -25,7 +25,7 @@ import {
 } from '../../plan/argv/pieceArgs.ts'
 import { steadyMix } from '../../plan/argv/steadyAudio.ts'
 import { pieceError } from '../../plan/join/pieceSpec.ts'
-import type { JoinPlan, PiecePlan } from '../../plan/model/joinPlan.ts'
+import type { JoinPlan, PiecePlan } from '#contract/task/plan/joinPlan.ts'
 import type { AudioStream } from '../../plan/model/mediaInfo.ts'
 import { readCaptions } from '../../segmenter/captionReader.ts'
 import { readSubtitles, type SubtitleText } from '../../segmenter/subtitleReader.ts'

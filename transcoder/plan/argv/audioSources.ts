@@ -1,6 +1,7 @@
 // In charge of: the beginning of a filter graph: a stream, or channels of several streams that are put together.
 // Not in charge of: the filters after it (filters.ts), which channels these are (audio/sourceChannels.ts).
-import { mixedStreams, type ChannelMix } from '../model/channelMix.ts'
+import { mixedStreams } from '../model/channelMix.ts'
+import type { ChannelMix } from '#contract/task/plan/audioPlan.ts'
 import { alignFilter } from './filters.ts'
 
 interface Source {

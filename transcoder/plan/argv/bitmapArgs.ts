@@ -2,8 +2,8 @@
 // Not in charge of: where they lie (video/bitmapPlacement.ts), the movie (source/bitmapTrack.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { Rectangle } from '../../formats/bitmapSubtitles/subtitleArea.ts'
-import type { Plan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { hdrLogo } from './filters.ts'
 

@@ -2,8 +2,9 @@
 // Not in charge of: the files (formats/ass, pipeline/burnIn).
 import { clockFactor, type AssLook } from '../../formats/ass/assFile.ts'
 import { toNumber } from '../../formats/rational.ts'
-import type { Plan, TextBurnInPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { TextBurnInPlan } from '#contract/task/plan/captionsPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { WHITE_SIGNAL } from '../video/hdr.ts'
 
 /** Nothing in it needs escaping in a filter graph. */

@@ -3,7 +3,7 @@
 // pipeline/join/pieceCaptions.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { sameRatio, type Rational } from '../../formats/rational.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { buildSharedGraph } from './filterGraph.ts'
 import { frameFormat, type FrameSource } from './filters.ts'
 

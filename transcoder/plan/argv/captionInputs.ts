@@ -3,7 +3,8 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { isMp4 } from '../forms.ts'
 import { trackLanguage } from '../../formats/mp4/trackLanguage.ts'
-import type { Plan, SidecarPlan } from '../model/plan.ts'
+import type { SidecarPlan } from '#contract/task/plan/captionsPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** The tracks of mp4 files. mp4 has no empty tracks, so a file without captions gets none. */
 export function tx3gTracks({ packaging, outputs, sidecars = [] }: Plan): SidecarPlan[] {

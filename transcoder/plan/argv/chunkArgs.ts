@@ -5,10 +5,10 @@
 // ffmpeg's clock is the clock of a run over the whole source. So each choice between two frames, each time of a caption and of
 // an image is the same in every chunk; only the encoder counts from 0.
 import { toNumber, type Rational } from '../../formats/rational.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import { chunkFrames, type FrameRange } from '../model/partFrames.ts'
-import type { ChunkSeek } from '../model/divisionPlan.ts'
-import type { Plan } from '../model/plan.ts'
+import type { ChunkSeek } from '#contract/task/plan/divisionPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** Decoders and filters that look at their neighbours have settled after this time. */
 const RUN_IN_SECONDS = 2

@@ -4,9 +4,9 @@
 import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import { videoEncodings } from '../codecs.ts'
 import { isMp4 } from '../forms.ts'
-import type { AudioPlan } from '../model/plan.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /**
  * What holds the audio. A container with times begins with the packet that the decoder needs first: an edit list or the

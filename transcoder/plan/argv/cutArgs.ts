@@ -3,8 +3,8 @@
 // Not in charge of: where the part begins and ends (streams/cut.ts).
 import { chunkSeek, stampedSeek } from './chunkArgs.ts'
 import { chunkFrames } from '../model/partFrames.ts'
-import type { Plan } from '../model/plan.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 
 /** Decoders and filters that look at their neighbours have settled after this time. */

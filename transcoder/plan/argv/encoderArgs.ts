@@ -8,9 +8,10 @@ import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
 import { chunkFrames } from '../model/partFrames.ts'
 import type { ChunkBuffer } from '../division/chunkBuffer.ts'
-import type { AudioPlan, Plan } from '../model/plan.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /** One argument holds 128 KiB (Linux, MAX_ARG_STRLEN). A frame takes about 35 bytes of an expression, and a time 12. */
 const MAX_LISTED_FRAMES = 2000

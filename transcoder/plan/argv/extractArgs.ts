@@ -4,8 +4,9 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { toNumber } from '../../formats/rational.ts'
 import { extractPipes } from '../model/plannedPipes.ts'
-import type { ExtractsPlan, Plan, StillsPlan, WaveformPlan } from '../model/plan.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { ExtractsPlan, StillsPlan, WaveformPlan } from '#contract/task/plan/extractsPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import { audioCutFilters } from './cutArgs.ts'
 import { alignFilter } from './filters.ts'
 import type { Branch } from './filterGraph.ts'

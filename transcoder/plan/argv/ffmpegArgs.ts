@@ -13,7 +13,7 @@ import { audioGraphs, muxedEncodes, steadyTracksOf } from './audioGraphs.ts'
 import { steadyArgs, steadyInput } from './steadyAudio.ts'
 import { runOutFrames } from '../division/chunkBuffer.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
-import { logoFilters, overlay, videoFilters } from './filters.ts'
+import { logoFilters, overlay, videoFilters, decoderArgs } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
 import { audioSpecifier, videoPad, videoSpecifier } from '../streams/programSelection.ts'
 import { joinedFrameFilters, joinedInputArgs } from './pieceArgs.ts'
@@ -27,15 +27,15 @@ import {
   subtitleArgs,
   teletextArgs,
 } from './segmentArgs.ts'
-import { decoderArgs } from './filters.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
-import { plannedPipes } from '../model/plannedPipes.ts'
+import { plannedPipes, type PipePlan } from '../model/plannedPipes.ts'
 import { extractBranches, extractOutputs } from './extractArgs.ts'
 import { steadyFrameInput } from './steadyFrames.ts'
 import { storedInputArgs, storedInputs, storedTrack, storedTrackArgs } from './storedArgs.ts'
 import { jpegArgs, thumbnailBranches } from './thumbnailArgs.ts'
-import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, PipePlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { AudioFilePlan, OutputPlan, Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 export interface ArgvTargets {
   /** Address or `file:` URL of the source. Not used by the plan of a joined source. */

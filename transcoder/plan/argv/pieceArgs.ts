@@ -2,7 +2,7 @@
 // through a pipe; and the arguments with which they are read again.
 // Not in charge of: what a piece contributes (plan/join), putting the pieces together (pipeline/join).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import type { CanvasPlan, JoinPlan, PieceAudio, PiecePlan } from '../model/joinPlan.ts'
+import type { CanvasPlan, JoinPlan, PieceAudio, PiecePlan } from '#contract/task/plan/joinPlan.ts'
 import { JOINED_LAYOUTS } from '../join/joinedAudio.ts'
 import { DEEP_PROBE_FLAGS } from '../streams/audioStreamCount.ts'
 import { audioSpecifier, videoSpecifier } from '../streams/programSelection.ts'

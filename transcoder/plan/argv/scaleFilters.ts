@@ -2,9 +2,8 @@
 // Not in charge of: choosing the colours (color.ts), the other filters (filters.ts).
 import { preservesPixels, preservesSize, scaledFrom } from '../video/color.ts'
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
-import type { PieceVideoPlan } from '../model/joinPlan.ts'
-import type { Plan } from '../model/plan.ts'
-import type { ColorTags } from '../model/videoPlan.ts'
+import type { PieceVideoPlan, ColorTags } from '#contract/task/plan/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** PQ and HLG to BT.709 in linear light. All later filters read limited-range BT.709. */
 export function toneMapFilters({ picture }: Pick<Plan, 'picture'>): string[] {

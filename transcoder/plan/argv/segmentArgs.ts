@@ -14,8 +14,10 @@ import { makesRendition } from '../model/partFrames.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { videoSpecifier } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
-import type { AudioPlan, Plan, RenditionPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /** One encode: its filtered streams and the forms in which it is written. */
 export interface SegmentEncode {

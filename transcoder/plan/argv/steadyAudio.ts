@@ -4,7 +4,7 @@
 // nothing, so what they make goes on: one layout, one sample rate, the times of the source.
 // Not in charge of: running the process (analysis/steadyFeed.ts), noticing a change (analysis/damage/damageMonitor.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import type { ChannelMix } from '../model/channelMix.ts'
+import type { ChannelMix } from '#contract/task/plan/audioPlan.ts'
 import { mixFilters } from './filters.ts'
 
 /** One mix of one stream. */

@@ -6,7 +6,7 @@
 // By default ffmpeg rebuilds the graph at such a change, and every filter that counts begins again: fps, select, tile,
 // trim, decimate. Without rebuilding, the frames reach the filters as they are; most filters, transpose among them, would
 // read beyond their end. So nothing may stand before these.
-import type { SourceVideo } from '../model/videoPlan.ts'
+import type { SourceVideo } from '#contract/task/plan/videoPlan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { SQUARE_TOLERANCE } from '../video/geometry.ts'

@@ -1,8 +1,8 @@
 // In charge of: the streams that parts of a divided job encoded as inputs, from which they are copied into the outputs.
 // Not in charge of: which they are (plan/division/copyPlan.ts), reading them (transcoder/division/workObjects.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import type { StoredStreams } from '../model/plan.ts'
-import type { AudioPlan } from '../model/plan.ts'
+import type { StoredStreams } from '#contract/task/plan/plan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
 
 const AUDIO_DECODERS = 'aac,ac3,eac3,mp2,mp2float,mp3,mp3float,opus,libopus,flac'
 

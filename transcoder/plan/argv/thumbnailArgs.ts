@@ -3,8 +3,8 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import { sourceFrameFilters, frameRateFilters } from './filters.ts'
-import type { PieceVideoPlan } from '../model/joinPlan.ts'
-import type { Plan } from '../model/plan.ts'
+import type { PieceVideoPlan } from '#contract/task/plan/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import type { Branch } from './filterGraph.ts'
 import { centre, even } from '../video/evenNumbers.ts'
 import { transferName, toneMapFilters } from './scaleFilters.ts'

@@ -4,7 +4,7 @@ import { audioFilePath } from '#contract/job/paths/outputNames.ts'
 import { audioFileOf } from '#contract/codecs.ts'
 import { planTrack } from './audioTracks.ts'
 import { mixedStreams } from '../model/channelMix.ts'
-import type { AudioFilePlan } from '../model/plan.ts'
+import type { AudioFilePlan } from '#contract/task/plan/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { outputDuration } from '../streams/outputTiming.ts'
 

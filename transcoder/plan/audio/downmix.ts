@@ -4,7 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
 import type { Decision } from '../planContext.ts'
-import type { ChannelMix } from '../model/channelMix.ts'
+import type { ChannelMix } from '#contract/task/plan/audioPlan.ts'
 
 /** −3 dB. */
 const HALF_POWER = Math.SQRT1_2

@@ -6,9 +6,8 @@ import { carriedProfiles } from './carriedProfiles.ts'
 import { planChannelMix } from './downmix.ts'
 import { requestedAudio } from './sourceChannels.ts'
 import type { AudioStream, MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'
-import type { ChannelMix } from '../model/channelMix.ts'
+import type { ChannelMix, AudioPlan } from '#contract/task/plan/audioPlan.ts'
 import type { PlanContext } from '../planContext.ts'
-import type { AudioPlan } from '../model/plan.ts'
 
 /**
  * Highest true peak before the encoder, in dB. A lossy codec adds up to 2 dB to noise at usual rates, and the output

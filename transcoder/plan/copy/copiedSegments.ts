@@ -1,6 +1,6 @@
 // In charge of: where segments begin in a copied video: at the key frames that are nearest to the segment length.
 // Not in charge of: whether the segments are too long (videoVerdict.ts).
-import type { SegmentStarts } from '../model/plan.ts'
+import type { SegmentStarts } from '#contract/task/plan/packagingPlan.ts'
 import type { VideoSurvey } from '../model/videoSurvey.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { CopiedPart } from './copiedPart.ts'

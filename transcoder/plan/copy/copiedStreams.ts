@@ -7,8 +7,8 @@ import { frameSamples } from '../../formats/codecs.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import { videoCodecOfSource } from '../codecs.ts'
 import type { AudioStream, VideoStream } from '../model/mediaInfo.ts'
-import type { AudioPlan } from '../model/plan.ts'
-import type { ColorTags, SourceVideo, VideoPlan } from '../model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { ColorTags, SourceVideo, VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import type { VideoVerdict } from './videoVerdict.ts'
 
 type Copied = Extract<VideoVerdict, { copies: true }>

@@ -3,7 +3,7 @@
 import { CHUNK_SECONDS } from '#contract/limits.ts'
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { secondsInChunks, type Deadline } from './deadlineDivision.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import { samplingSeconds } from './samplingCost.ts'

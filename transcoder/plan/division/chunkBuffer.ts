@@ -4,8 +4,8 @@
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import { decoderBuffer, type DecoderBuffer } from '../../formats/video/decoderBuffer.ts'
 import { chunkFrames, type FrameRange } from '../model/partFrames.ts'
-import type { Plan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /**
  * Share of the buffer that is full where a chunk begins. The encoder of the chunk before has to leave as much, and the

@@ -1,8 +1,8 @@
 // In charge of: the places between segments at which a chunk may begin, and how long chunks are.
 // Not in charge of: choosing them (planDivision.ts), cutting segments (transcoder/segmenter/cutters/cutter.ts).
 import { toNumber } from '../../formats/rational.ts'
-import type { DivisionPlan } from '../model/divisionPlan.ts'
-import type { PackagingPlan, RenditionPlan } from '../model/plan.ts'
+import type { DivisionPlan } from '#contract/task/plan/divisionPlan.ts'
+import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 
 /**
  * The share of a segment within which a splice point takes the place of a regular boundary: at least the share

@@ -1,7 +1,7 @@
 // In charge of: whether a rendition's chunks are encoded at a constant rate factor, and at which.
 // Not in charge of: finding it (rateFactor.ts), the flags (argv/encoderArgs.ts).
-import type { Plan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /**
  * Encoders whose chunks need a constant rate factor. With an average bitrate, each chunk begins with the encoder's guess

@@ -2,9 +2,10 @@
 // plan that copies what the parts encoded into the outputs.
 // Not in charge of: the video of chunks (encodedSegments.ts), reading what is stored (transcoder/division/workObjects.ts).
 import { segmentForms } from '../forms.ts'
-import type { StoredTrack } from '../model/plan.ts'
-import type { AudioFilePlan, AudioPlan, Plan, RenditionPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { StoredTrack, AudioFilePlan, Plan } from '#contract/task/plan/plan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { isCopiedFromParts } from './encodedSegments.ts'
 
 /** For the boxes of mp4, and for rates above the requested ones. */

@@ -4,7 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { dividedSeconds, type Deadline } from './deadlineDivision.ts'
 import { planDivision, type DivisionAbilities } from './planDivision.ts'
 

@@ -1,8 +1,9 @@
 // In charge of: the video of a job as chunks make it: segments, even if outputs are files that are copied from them.
 // Not in charge of: where chunks begin (planDivision.ts), the outputs that are made of them (copyPlan.ts).
 import { multiply, ratio, toNumber, type Rational } from '../../formats/rational.ts'
-import type { PackagingPlan, Plan, RenditionPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /** Length of the segments of single files: each is small enough for one request, also at high rates. */
 export const SEGMENT_SECONDS = 4

@@ -1,8 +1,8 @@
 // In charge of: how many movie fragments the chunks before a chunk have.
 // Not in charge of: writing them (segmenter/cutters/cmafVideoCutter.ts, chunkEndCutter.ts).
 import { chunkFrames } from '../model/partFrames.ts'
-import type { Plan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /**
  * One for each GOP, and one for the last frame of each chunk of a constant bitrate, whose size is known after the others

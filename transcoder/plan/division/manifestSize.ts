@@ -1,6 +1,6 @@
 // In charge of: whether the manifest of a divided job fits into one message to the task API.
 // Not in charge of: writing it (manifests/dash).
-import type { PackagingPlan } from '../model/plan.ts'
+import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /** Characters for lists of segments. The rest of the 8 Mi of `WrittenObject` is for everything else. */

@@ -9,8 +9,9 @@ import { encodedVideo } from '../argv/ffmpegArgs.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
-import type { PackagingPlan, Plan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /** null = the job can be divided; otherwise the reason, as the end of a sentence. */
 export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean): string | null {

@@ -1,9 +1,9 @@
 // In charge of: the plan of one part of a divided job.
 // Not in charge of: how the job is divided (planDivision.ts), the part's frames by number (model/partFrames.ts).
-import type { DivisionPlan, PartPlan } from '../model/divisionPlan.ts'
+import type { DivisionPlan, PartPlan } from '#contract/task/plan/divisionPlan.ts'
 import { intermediateTracks } from './copyPlan.ts'
 import { encodedSegments, isCopiedFromParts } from './encodedSegments.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 /**
  * The parts in the order of their index: the last chunk, the rest, chunk 0, chunk 1 and so on. The rest needs the number of

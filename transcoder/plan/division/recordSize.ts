@@ -2,7 +2,7 @@
 // Not in charge of: its form (transcoder/division/recordEncoding.ts), manifests (manifestSize.ts).
 import { MAX_PART_RECORD_BYTES } from '#contract/task/protocol.ts'
 import { toNumber } from '../../formats/rational.ts'
-import type { PackagingPlan, RenditionPlan } from '../model/plan.ts'
+import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 import { spliceSegments } from './manifestSize.ts'
 
 /** The rest of the message: WebVTT, thumbnails, a thousand stills, and what is not a list of segments. */

@@ -1,6 +1,6 @@
 // In charge of: whether a chunk has to decode frames before those that it shows, besides what their coding needs.
 // Not in charge of: the length of the run-in (argv/chunkArgs.ts), the key frame where it begins (analysis/keyFrameSeek.ts).
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** Filters that look at neighbouring frames, and all that is drawn or cut by the time of frames before the chunk. */
 export function needsRunIn({ cut, burnIn, packaging, picture }: Plan): boolean {

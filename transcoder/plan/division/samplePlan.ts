@@ -3,8 +3,9 @@
 import { needsRateFactor } from './chunkRate.ts'
 import { planOfPart } from './partPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
-import type { Plan, RenditionPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { RUN_IN_SECONDS, type RatePlace, type SampledGop } from './rateSampling.ts'
 
 /** The renditions that need a factor, by their position in the packaging. */

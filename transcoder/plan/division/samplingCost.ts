@@ -2,7 +2,7 @@
 // Not in charge of: the places (rateSampling.ts), encoding them (analysis/rate/).
 import { predictTime } from '../estimate/costModel.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { encodedSeconds, mostPlaces, placeGops } from './rateSampling.ts'
 import { sampledGop, sampledRenditions } from './samplePlan.ts'
 

@@ -1,6 +1,6 @@
 // In charge of: whether the rate samples of a divided job are taken by parts of it, and by how many.
 // Not in charge of: what they do (analysis/rate/surveyRates.ts), the parts behind them (partPlan.ts).
-import type { DivisionPlan } from '../model/divisionPlan.ts'
+import type { DivisionPlan } from '#contract/task/plan/divisionPlan.ts'
 
 /** Seconds of sampling by one transcoder from which parts do it: a part and the attempt behind it have to start. */
 const SURVEY_ABOVE_SECONDS = 60

@@ -3,7 +3,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { longestChunkSeconds } from './chunkGrid.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import { planDivision, ROUNDING_SECONDS, type DivisionAbilities } from './planDivision.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: enforcing it (pipeline/attemptTimers.ts), estimates for clients (costModel.ts).
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import { secondsOfPart } from '../model/partFrames.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { cpuSecondsPerSecond } from './costModel.ts'
 import { extractCpuSeconds } from './extractReports.ts'
 

@@ -3,10 +3,11 @@
 import { audioCodecs, videoCodecs } from '#contract/codecs.ts'
 import { segmentForms } from '../forms.ts'
 import { videoEncodings } from '../codecs.ts'
-import type { Rational } from '../../formats/rational.ts'
-import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
-import { toNumber } from '../../formats/rational.ts'
+import { type Rational, toNumber } from '../../formats/rational.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { OutputPlan, Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 const SCAN_TEXT = {
   progressive: 'progressive',

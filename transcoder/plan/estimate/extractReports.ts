@@ -4,7 +4,8 @@ import type { EstimateRange, PlannedFile } from '#contract/task/dryRunEstimate.t
 import { toNumber } from '../../formats/rational.ts'
 import { groupFrames } from '../extracts/groupFrames.ts'
 import { distinctFrames } from '../argv/extractArgs.ts'
-import type { AnimatedPreviewPlan, Plan, StillsPlan, WaveformPlan } from '../model/plan.ts'
+import type { AnimatedPreviewPlan, StillsPlan, WaveformPlan } from '#contract/task/plan/extractsPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** CPU-seconds per million pixels: measured on a fractal zoom with ffmpeg 5.1.9 and rounded up. */
 const IMAGE_SECONDS = { jpeg: 0.02, webp: 0.08, avif: 2.5 } as const

@@ -5,7 +5,7 @@ import { waveformPath, waveformTypes } from '#contract/job/paths/extractNames.ts
 import type { WaveformSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { missingAudio } from '../audio/missingAudio.ts'
-import type { WaveformPlan } from '../model/plan.ts'
+import type { WaveformPlan } from '#contract/task/plan/extractsPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
 

@@ -4,7 +4,7 @@
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { AudioStream, MediaInfo } from '../model/mediaInfo.ts'
-import type { JoinPlan, PiecePlan } from '../model/joinPlan.ts'
+import type { JoinPlan, PiecePlan } from '#contract/task/plan/joinPlan.ts'
 import { planChannelMix } from '../audio/downmix.ts'
 import { PlanContext } from '../planContext.ts'
 import { usedAudioStreams } from '../streams/outputTiming.ts'

@@ -4,7 +4,7 @@
 import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { DrawnArea } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { DownmixLevels } from '../../formats/ac3.ts'
-import type { ChannelMix, ChosenChannels } from './channelMix.ts'
+import type { ChannelMix, ChosenChannels } from '#contract/task/plan/audioPlan.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { VideoSurvey } from './videoSurvey.ts'
 

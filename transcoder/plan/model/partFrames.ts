@@ -1,7 +1,8 @@
 // In charge of: which frames and which renditions the plan of a part makes.
 // Not in charge of: that plan (plan/division/partPlan.ts), the arguments (argv/).
 import { toNumber, type Rational } from '../../formats/rational.ts'
-import type { Plan, RenditionPlan } from './plan.ts'
+import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 
 type PartOfPlan = Pick<Plan, 'part'> & Partial<Pick<Plan, 'packaging'>>
 

@@ -1,6 +1,6 @@
 // In charge of: every file that one run writes, in the order of its arguments: the outputs, then the audio files.
 // Not in charge of: their content (plan.ts), their paths on disk (transcoder/pipeline/encode.ts).
-import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
+import type { AudioFilePlan, OutputPlan, Plan } from '#contract/task/plan/plan.ts'
 
 export interface PlannedFile {
   path: string

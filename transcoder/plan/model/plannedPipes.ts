@@ -2,7 +2,22 @@
 // plannedFiles.ts.
 // Not in charge of: processing the streams (transcoder/segmenter).
 import { makesRendition } from './partFrames.ts'
-import type { ExtractPipe, Plan, PipePlan } from './plan.ts'
+import type { SegmentForm } from '#contract/codecs.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+
+/** The content of one pipe with frames or samples of which a file is made. */
+export type ExtractPipe = { kind: 'still'; element: number } | { kind: 'preview' } | { kind: 'waveform' }
+
+/** The content of one pipe from ffmpeg. */
+export type PipePlan =
+  | { kind: 'rendition'; rendition: number; form: SegmentForm }
+  /** The source's video unchanged, in a transport stream, from which the captions are read. */
+  | { kind: 'captions' }
+  /** A text subtitle stream as WebVTT; `track` is its position in `subtitles`. */
+  | { kind: 'subtitles'; track: number }
+  /** One JPEG after another: sheets of thumbnails; the poster. */
+  | { kind: 'thumbnails' }
+  | { kind: 'poster' }
 
 /** They follow those of `plannedPipes`. */
 export function extractPipes({ extracts }: Pick<Plan, 'extracts'>): ExtractPipe[] {

@@ -2,7 +2,7 @@
 // Not in charge of: text (burnIn.ts), reading the track (source/bitmapTrack.ts), places (video/bitmapPlacement.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { BitmapTrack, MediaInfo, OtherStream } from '../model/mediaInfo.ts'
-import type { BitmapBurnInPlan } from '../model/plan.ts'
+import type { BitmapBurnInPlan } from '#contract/task/plan/captionsPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 
 /** Codecs of subtitles that are images, and are drawn. */

@@ -3,11 +3,10 @@
 // Not in charge of: finding them (transcoder/formats/cea), the encoders' flags (encoderArgs.ts).
 import { videoCodecOfSource, videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { asksToEmbed, embedsCaptions } from './embeddedCaptions.ts'
 import type { PlanContext } from '../planContext.ts'
-import type { Rational } from '../../formats/rational.ts'
-import { sameRatio } from '../../formats/rational.ts'
+import { type Rational, sameRatio } from '../../formats/rational.ts'
 
 /** At these rates each frame has a fixed number of byte pairs, and ffmpeg 7 moves them to the frames of a new rate. */
 const captionRates: readonly Rational[] = [

@@ -4,7 +4,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { fileContainerOf, fileRules } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { SubtitlePlan } from '../model/plan.ts'
+import type { SubtitlePlan } from '#contract/task/plan/plan.ts'
 
 const kinds: Record<string, SubtitlePlan['kind']> = { dvb_teletext: 'teletext', dvb_subtitle: 'subtitles' }
 /** The rate of a full teletext service, and the leak rate of a decoder of DVB subtitles (EN 300 743, 5.1). */

@@ -4,7 +4,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { AudioStream, MediaInfo, SourceCut, VideoStream } from '../model/mediaInfo.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { videoVerdict } from '../copy/videoVerdict.ts'
 import { planCopiedSubtitles } from './copiedSubtitles.ts'

@@ -12,7 +12,7 @@ import { fieldOf } from '../../formats/cea/codes608.ts'
 import { encodeCaption } from '../../formats/cea/encoder608.ts'
 import { PAIRS_PER_SECOND, scheduleField, type SentPair, type TimedCaption } from '../../formats/cea/schedule608.ts'
 import { videoEncodings } from '../codecs.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { placeCues } from './placeCues.ts'
 

@@ -1,7 +1,7 @@
 // In charge of: moving captions from the timeline of the source to the timeline of the outputs.
 // Not in charge of: reading them (formats/captions).
 import type { CaptionCue } from '../../formats/captions/captionCue.ts'
-import type { CutPlan } from '../model/sourceReadingPlan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 
 /** Cues in presentation time: 0 = the first frame of the outputs. Those outside of the outputs are left out. */
 export function placeCues(

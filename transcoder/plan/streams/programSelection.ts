@@ -2,7 +2,7 @@
 // ffmpeg's names of its streams.
 // Not in charge of: reading the programs (ffprobeJson.ts).
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
 

@@ -3,7 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
-import type { TextTrackPlan } from '../model/plan.ts'
+import type { TextTrackPlan } from '#contract/task/plan/packagingPlan.ts'
 
 /** Codecs whose text every ffmpeg decodes. All other subtitles are bitmaps or teletext. */
 const TEXT_CODECS = new Set(['mov_text', 'subrip', 'srt', 'webvtt', 'ass', 'ssa', 'text'])

@@ -1,7 +1,7 @@
 // In charge of: transparency of a source: outputs have none, so the pictures are composed on black.
 // Not in charge of: the filters that compose (argv/filters.ts).
 import type { VideoStream } from '../model/mediaInfo.ts'
-import type { SourceVideo } from '../model/videoPlan.ts'
+import type { SourceVideo } from '#contract/task/plan/videoPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 
 const ALPHA = /^(yuva|rgba|bgra|argb|abgr|gbrap|ya8|ya16|ayuv)/

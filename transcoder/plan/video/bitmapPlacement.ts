@@ -2,7 +2,7 @@
 // Not in charge of: the images (source/bitmapTrack.ts), the filters that draw them (argv/bitmapArgs.ts).
 import type { DrawnArea, Rectangle } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import { toNumber } from '../../formats/rational.ts'
-import type { Geometry } from '../model/videoPlan.ts'
+import type { Geometry } from '#contract/task/plan/videoPlan.ts'
 import { centre, even } from './evenNumbers.ts'
 import type { UprightSize } from './geometry.ts'
 

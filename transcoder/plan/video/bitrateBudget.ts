@@ -6,8 +6,9 @@ import type { BitrateMode } from '#contract/job/jobSpec.ts'
 import { frameSamples } from '../../formats/codecs.ts'
 import { videoEncodings } from '../codecs.ts'
 import { fileRules } from '../forms.ts'
-import type { AudioPlan, SidecarPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
+import type { SidecarPlan } from '#contract/task/plan/captionsPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
 /**

@@ -3,9 +3,8 @@
 import { readAlpha } from './alpha.ts'
 import { hdrTransfer } from './hdr.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
-import type { Rational } from '../../formats/rational.ts'
-import type { CodedFrames, ColorTags, Geometry, SourceVideo } from '../model/videoPlan.ts'
-import { toNumber } from '../../formats/rational.ts'
+import { type Rational, toNumber } from '../../formats/rational.ts'
+import type { CodedFrames, ColorTags, Geometry, SourceVideo } from '#contract/task/plan/videoPlan.ts'
 
 /** Matrix coefficients that both scalers can convert. */
 const knownMatrices = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc', 'bt2020c'])

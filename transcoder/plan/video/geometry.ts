@@ -6,11 +6,19 @@ import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Decision } from '../planContext.ts'
-import type { Rational } from '../../formats/rational.ts'
+import {
+  type Rational,
+  approximate,
+  distance,
+  divide,
+  invert,
+  multiply,
+  ratio,
+  toNumber,
+} from '../../formats/rational.ts'
 import { orient, type Orientation } from './orientation.ts'
-import type { Geometry } from '../model/videoPlan.ts'
+import type { Geometry } from '#contract/task/plan/videoPlan.ts'
 import { even } from './evenNumbers.ts'
-import { approximate, distance, divide, invert, multiply, ratio, toNumber } from '../../formats/rational.ts'
 
 /** The source after its own rotation. */
 export interface UprightSize {

@@ -5,9 +5,8 @@ import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { videoEncodings } from '../codecs.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { Decision, PlanContext } from '../planContext.ts'
-import type { Rational } from '../../formats/rational.ts'
-import type { FieldPlan, Geometry, VideoPlan } from '../model/videoPlan.ts'
-import { distance, ratio } from '../../formats/rational.ts'
+import { type Rational, distance, ratio } from '../../formats/rational.ts'
+import type { FieldPlan, Geometry, VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { ASSUMED_RATE } from './frameRate.ts'
 
 export interface SourceFields {

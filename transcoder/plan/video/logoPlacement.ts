@@ -2,7 +2,7 @@
 // Not in charge of: the filters that draw it (filters.ts, ffmpegArgs.ts).
 import type { LogoSpec } from '#contract/job/jobSpec.ts'
 import type { LogoImage } from '../model/mediaInfo.ts'
-import type { Geometry, LogoPlan } from '../model/videoPlan.ts'
+import type { Geometry, LogoPlan } from '#contract/task/plan/videoPlan.ts'
 import { even } from './evenNumbers.ts'
 import { toNumber } from '../../formats/rational.ts'
 

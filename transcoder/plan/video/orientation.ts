@@ -1,9 +1,8 @@
 // In charge of: the effect of video_aspect_ratio and picture_transform on a source: its rotation and its aspect ratios.
 // Not in charge of: sizes in pixels of an output (geometry.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import type { Rational } from '../../formats/rational.ts'
-import type { Geometry } from '../model/videoPlan.ts'
-import { divide, invert, ratio } from '../../formats/rational.ts'
+import { type Rational, divide, invert, ratio } from '../../formats/rational.ts'
+import type { Geometry } from '#contract/task/plan/videoPlan.ts'
 
 export interface Orientation {
   /** In addition to the source's own rotation. The image is rotated first and mirrored afterwards. */

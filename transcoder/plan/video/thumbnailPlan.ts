@@ -1,8 +1,8 @@
 // In charge of: thumbnails for seeking and the poster: their sizes, times and number.
 // Not in charge of: the filters (thumbnailArgs.ts), writing the sheets (transcoder/segmenter).
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import type { ThumbnailPlan } from '../model/plan.ts'
-import type { VideoPlan } from '../model/videoPlan.ts'
+import type { ThumbnailPlan } from '#contract/task/plan/packagingPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { multiply, ratio, toNumber } from '../../formats/rational.ts'
 
 /** The longer side of a thumbnail, as players show it above the seek bar. */

@@ -5,7 +5,7 @@ import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planGeometry, uprightSize } from './geometry.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
-import type { Geometry } from '../model/videoPlan.ts'
+import type { Geometry } from '#contract/task/plan/videoPlan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { displaySize, type Size } from './displaySize.ts'
 

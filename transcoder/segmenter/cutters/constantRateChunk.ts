@@ -1,8 +1,8 @@
 // In charge of: which chunks of a constant bitrate get another first access unit, and which another end.
 // Not in charge of: making them (chunkStartCutter.ts, chunkEndCutter.ts).
 import { chunkEnd, ticksBefore } from '../../plan/division/chunkBuffer.ts'
-import type { Plan } from '../../plan/model/plan.ts'
-import type { VideoPlan } from '../../plan/model/videoPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { ChunkEndCutter } from './chunkEndCutter.ts'
 import { ChunkStartCutter } from './chunkStartCutter.ts'
 import type { Cutter } from './cutter.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: cutting (the other files here), storing segments (segmentWriter.ts).
 import { TaskError } from '#contract/taskError.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { SegmentStarts } from '../../plan/model/plan.ts'
+import type { SegmentStarts } from '#contract/task/plan/packagingPlan.ts'
 
 /** Where the segments of one presentation end, counted in frames of one of its video renditions. */
 export interface Cadence {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { bufferFault } from '../../../../transcoder/division/joinedBuffer.ts'
 import { demandOfFrame, joinDemands, type BufferDemand } from '../../../../transcoder/formats/video/decoderBuffer.ts'
 import { bufferOf } from '../../../../transcoder/plan/division/chunkBuffer.ts'
-import type { VideoPlan } from '../../../../transcoder/plan/model/videoPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 const FRAME = 40_000
 /** A buffer of 10 frames. */

@@ -2,7 +2,7 @@
 // Not in charge of: where a job is divided (plan/division), the whole service (node/service/jobs).
 import { beforeEach, expect, test } from 'vitest'
 import type { TaskDescription } from '#contract/task/protocol.ts'
-import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
@@ -17,7 +17,7 @@ async function dividedTask(parts: number | undefined): Promise<TaskDescription> 
   const task = segmentedTask({ output_container: 'hls' })
   taskApi.task = task
   await runTask(runRequest(taskApi), fixture.context())
-  const plan: Plan = { ...(taskApi.plans[0]!.plan as unknown as Plan), division: { chunks: [0, 1, 2] } }
+  const plan: Plan = { ...taskApi.plans[0]!.plan, division: { chunks: [0, 1, 2] } }
   taskApi.finished = null
   const accepts = { source: false, preview: false, log: false, ...(parts === undefined ? {} : { parts }) }
   return { ...task, attempt: 2, plan, accepts }

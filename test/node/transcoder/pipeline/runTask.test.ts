@@ -10,7 +10,7 @@ import { jobErrorPolicies } from '#contract/errorCodes.ts'
 import { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { runTask, type RunContext } from '../../../../transcoder/pipeline/runTask.ts'
-import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { sendJson, type FaultInjector } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,

@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { PARTS_SHARE, samplingShare } from '#contract/task/protocol.ts'
-import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
 import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
 import { inChunks, runDividedJob } from '../../../support/transcoder/dividedJob.ts'

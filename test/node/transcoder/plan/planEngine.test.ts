@@ -1,7 +1,7 @@
 // In charge of: which ffmpeg can carry out a plan that was made for another one.
 import { expect, test } from 'vitest'
 import { ALL_FEATURES, type EngineFeatures } from '../../../../transcoder/plan/model/engineFeatures.ts'
-import type { Plan } from '../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { fitsEngine, forEngine, withEngine } from '../../../../transcoder/plan/planEngine.ts'
 
 const made = (features: EngineFeatures): Plan =>

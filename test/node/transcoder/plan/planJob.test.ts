@@ -4,7 +4,7 @@ import { ratio, toNumber } from '../../../../transcoder/formats/rational.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo, VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import type { VideoPlan } from '../../../../transcoder/plan/model/videoPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { planThumbnails } from '../../../../../transcoder/plan/video/thumbnailPlan.ts'
 import { readJpegs } from '../../../../../transcoder/ffmpeg/jpegReader.ts'
 import { buildThumbnailFiles } from '../../../../../transcoder/segmenter/sidecarFiles.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { AttemptAbort } from '../../../../../transcoder/errors.ts'
-import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import {
   ffmpeg,

@@ -8,9 +8,9 @@ import {
   runOutFrames,
   ticksBefore,
 } from '../../../../../transcoder/plan/division/chunkBuffer.ts'
-import type { PartPlan } from '../../../../../transcoder/plan/model/divisionPlan.ts'
-import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
-import type { VideoPlan } from '../../../../../transcoder/plan/model/videoPlan.ts'
+import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { encodedSegments } from '../../../../../transcoder/plan/division/encodedSegments.ts'
 import { planDivision } from '../../../../../transcoder/plan/division/planDivision.ts'
-import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { fragmentsBefore } from '../../../../../transcoder/plan/division/fragmentsBefore.ts'
 import { planOfPart } from '../../../../../transcoder/plan/division/partPlan.ts'
-import type { PartPlan } from '../../../../../transcoder/plan/model/divisionPlan.ts'
-import type { VideoPlan } from '../../../../../transcoder/plan/model/videoPlan.ts'
+import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
+import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
 

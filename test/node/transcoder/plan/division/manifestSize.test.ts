@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { dashManifest } from '../../../../../transcoder/manifests/dash/mpd.ts'
 import { fitsInManifest } from '../../../../../transcoder/plan/division/manifestSize.ts'
-import type { PackagingPlan } from '../../../../../transcoder/plan/model/plan.ts'
+import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { examplePresentation, makeVideoTrack } from '../../../../support/manifests/examplePresentation.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'

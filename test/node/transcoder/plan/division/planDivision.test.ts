@@ -4,12 +4,11 @@ import { parseCutTime } from '#contract/job/cutTime.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { MAX_SURVEY_PARTS } from '../../../../../transcoder/plan/division/surveyPlan.ts'
-import { taskPlanSchema } from '#contract/task/planSchema.ts'
+import { taskPlan, type Plan } from '#contract/task/plan/plan.ts'
 import { longestChunkSeconds } from '../../../../../transcoder/plan/division/chunkGrid.ts'
 import { planDivision } from '../../../../../transcoder/plan/division/planDivision.ts'
 import { withDivision } from '../../../../../transcoder/plan/division/withDivision.ts'
 import type { MediaInfo } from '../../../../../transcoder/plan/model/mediaInfo.ts'
-import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { cutSource } from '../../../../../transcoder/plan/streams/cut.ts'
@@ -263,7 +262,7 @@ describe('the plan', () => {
     const spec = specOf(24)
     const planned = withDivision(spec, planJob(spec, lasting(48)), lasting(48), ABILITIES)
     expect(planned.division).toEqual({ chunks: [0, 4] })
-    expect(taskPlanSchema.parse(planned).division).toEqual({ chunks: [0, 4] })
+    expect(taskPlan.parse(planned).division).toEqual({ chunks: [0, 4] })
     expect(planned.warnings.map(({ code }) => code)).not.toContain('not_divided')
   })
 

@@ -5,7 +5,7 @@ import { MAX_PART_RECORD_BYTES } from '#contract/task/protocol.ts'
 import { encodePartRecord } from '../../../../../transcoder/division/recordEncoding.ts'
 import type { PartRecord } from '../../../../../transcoder/division/partRecord.ts'
 import { fitsInRecords } from '../../../../../transcoder/plan/division/recordSize.ts'
-import type { PackagingPlan } from '../../../../../transcoder/plan/model/plan.ts'
+import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import {
   audioProfile,

@@ -1,0 +1,144 @@
+// In charge of: the complete plan of one task: all choices that the job left open. An attempt posts it, and later attempts
+// and the parts of a divided job follow it. Types and limits are one definition.
+// Not in charge of: making it (transcoder/plan/planJob.ts), whether its paths belong to the job (../allowedOutputs.ts),
+// writing the arguments (transcoder/plan/argv/), running it (transcoder/pipeline/runTask.ts).
+import * as z from 'zod/mini'
+import { AUDIO_CONTAINERS, type VideoCodec } from '../../codecs.ts'
+import { FILE_CONTAINERS } from '../../containers.ts'
+import { CAPTIONS } from '../../limits.ts'
+import { warningCode } from '../../warningCodes.ts'
+import { audioPlan, type AudioPlan } from './audioPlan.ts'
+import { burnInPlan, sidecarPlan } from './captionsPlan.ts'
+import { divisionPlan, type PartPlan } from './divisionPlan.ts'
+import { extractsPlan } from './extractsPlan.ts'
+import { joinPlan } from './joinPlan.ts'
+import { packagingPlan } from './packagingPlan.ts'
+import { sourceReadingPlan } from './sourceReadingPlan.ts'
+import { amount, contentType, count, derived, path, profile, seconds } from './values.ts'
+import { videoPlan } from './videoPlan.ts'
+
+const outputPlan = z.object({
+  profile,
+  path,
+  container: z.enum(FILE_CONTAINERS),
+  contentType,
+  video: videoPlan,
+  audio: z.array(audioPlan),
+  /** null where the source does not state it. */
+  durationSeconds: seconds,
+  /** Upper estimate of the file's size in bytes; decides the part size. */
+  expectedBytes: amount,
+  /**
+   * Bytes reserved for the header of an mp4, so that the rest can be uploaded during the encode.
+   * null: a transport stream, or an mp4 whose header is moved to the front at the end, and which is uploaded only then.
+   */
+  headerReserveBytes: z.nullable(amount),
+  /** Constant multiplex rate of a transport stream in kbps; null = variable. */
+  muxRateKbps: z.nullable(amount),
+})
+export type OutputPlan = z.infer<typeof outputPlan>
+
+/** One audio profile as a separate file. */
+const audioFilePlan = z.object({
+  profile,
+  path,
+  container: z.enum(AUDIO_CONTAINERS),
+  contentType,
+  /** States its length to the sample, where MP4 would round it to milliseconds. Missing = no. */
+  isExact: z.optional(z.boolean()),
+  /** A track that is copied into the outputs later, in MP4 whatever its codec is. */
+  isIntermediate: derived<boolean>(),
+  /** Only for an intermediate track: see StoredTrack. */
+  isTrimmed: derived<boolean>(),
+  audio: audioPlan,
+  /** Required duration; null where the source does not state how long this stream is. */
+  durationSeconds: seconds,
+  /** Upper estimate of the file's size in bytes. */
+  expectedBytes: amount,
+})
+export type AudioFilePlan = z.infer<typeof audioFilePlan>
+
+/** How SCTE-35 cues are declared in the outputs. */
+const cuePlan = z.object({
+  pid: count,
+  /** cue_stream_type (ANSI/SCTE 35, table 3). */
+  streamType: count,
+})
+export type CuePlan = z.infer<typeof cuePlan>
+
+/** A stream of the source that the outputs carry unchanged. */
+const subtitlePlan = z.object({
+  /** The PID in the source. */
+  pid: count,
+  kind: z.enum(['teletext', 'subtitles']),
+  /** ISO 639-2, with commas between several; null = not stated. */
+  languages: z.nullable(z.string()),
+})
+export type SubtitlePlan = z.infer<typeof subtitlePlan>
+
+/** The inputs of the attempt that copies what the parts encoded: each video, then each track of audio. */
+export interface StoredStreams {
+  videos: VideoCodec[]
+  tracks: StoredTrack[]
+}
+
+/** `trimmed`: it has lost as many samples as the encoder adds, for segments without edit lists. */
+export interface StoredTrack {
+  audio: AudioPlan
+  trimmed: boolean
+}
+
+export const taskPlan = z.extend(sourceReadingPlan, {
+  version: z.literal(2),
+  /** The ffmpeg that it was made for; missing until the plan is stored. */
+  engine: z.optional(
+    z.object({
+      version: z.string().check(z.regex(/^\S{1,200}$/)),
+      build: z.string().check(z.regex(/^[0-9a-f]{1,64}$/)),
+      features: z.record(z.string().check(z.regex(/^\w{1,40}$/)), z.boolean()),
+    }),
+  ),
+  /** The pieces that the source is joined from; missing = it is one file. */
+  join: z.optional(joinPlan),
+  /** null or missing = one task makes the whole job. */
+  division: z.optional(z.nullable(divisionPlan)),
+  /** Missing = the whole job. */
+  part: derived<PartPlan>(),
+  /** The plan copies what parts encoded; missing = the source is read. */
+  stored: derived<StoredStreams>(),
+  /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
+  packaging: z.nullable(packagingPlan),
+  /** Duration of the longest output in seconds; null where the source does not state it. */
+  durationSeconds: seconds,
+  /** Audio streams of the source that some output uses, 1-based, ascending. */
+  sourceAudio: z.array(count),
+  /** This libx265 has an option for captions (its default differs between versions). */
+  hevcCaptionsOption: z.boolean(),
+  /** null: no cues are carried. */
+  cues: z.nullable(cuePlan),
+  /** null: no single file is a transport stream. */
+  service: z.nullable(
+    z.object({
+      profile: z.nullable(z.enum(['dvb', 'atsc'])),
+      name: z.string(),
+      provider: z.string(),
+      id: count,
+      transportStreamId: count,
+      mapPid: count,
+      videoPid: count,
+      audioPid: count,
+    }),
+  ),
+  /** Missing = none. */
+  subtitles: z.optional(z.array(subtitlePlan).check(z.maxLength(100))),
+  /** Missing = none. */
+  sidecars: z.optional(z.array(sidecarPlan).check(z.maxLength(CAPTIONS.maximum))),
+  /** null or missing = none. */
+  burnIn: z.optional(z.nullable(burnInPlan)),
+  outputs: z.array(outputPlan).check(z.maxLength(16)),
+  audioFiles: z.array(audioFilePlan).check(z.maxLength(8)),
+  /** null or missing = none. */
+  extracts: z.optional(z.nullable(extractsPlan)),
+  warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
+})
+export type Plan = z.infer<typeof taskPlan>
