@@ -67,6 +67,7 @@ export const publicEvent = z.object({
   ]),
   at: time,
   attempt: count.nullable(),
+  part: count.nullable().describe('Of a lost attempt at a part of a divided job: its position in `status.chunks.map`.'),
   slot: count.nullable(),
   error: z
     .object({

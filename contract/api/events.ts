@@ -14,6 +14,10 @@ export interface StoredEvent {
   /** Milliseconds since 1970. */
   at: number
   attempt?: number
+  /** For a lost attempt at a part, in the timeline of the job: the position in `chunks.map`; null = it took samples. */
+  part?: number | null
+  /** And its task. */
+  of?: string
   /** Container `slot-k`, or the k-th local transcoder. */
   slot?: number
   error?: JobError
@@ -99,6 +103,11 @@ export const startFailureMessages: Readonly<Record<StartFailure, string>> = {
   service_unreachable: 'it cannot reach this service at TASK_API_URL',
 }
 
+function ofPart({ part }: StoredEvent): string {
+  if (part === undefined) return ''
+  return part === null ? ' at a part that takes samples' : ` at part ${part}`
+}
+
 const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
   'job.created': () => 'Job accepted; waiting for a transcoder.',
   'attempt.started': (event) => `Attempt ${event.attempt} started.`,
@@ -115,7 +124,7 @@ const eventMessages: Readonly<Record<EventType, (event: StoredEvent) => string>>
   'attempt.evicted': (event) =>
     `Attempt ${event.attempt} was interrupted because its transcoder is shutting down${event.why === undefined ? '' : ` (${event.why})`}; another attempt follows. This does not count as a lost attempt.`,
   'attempt.lost': (event) =>
-    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another attempt follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.${event.excused ? ' It got further than the attempts before it, so it does not count towards the limit.' : ''}`,
+    `Attempt ${event.attempt}${ofPart(event)} ended without a result${event.error ? ` (${event.error.message})` : ''}; another attempt follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.${event.excused ? ' It got further than the attempts before it, so it does not count towards the limit.' : ''}`,
   'job.committing': () => 'All outputs are uploaded and are being published.',
   'job.completed': () => 'Job completed.',
   'job.failed': (event) => `The job failed: ${event.error?.message ?? 'the reason is unknown.'}`,
@@ -128,6 +137,7 @@ export function publicEvents(timeline: readonly StoredEvent[]): PublicEvent[] {
     type: event.type,
     at: new Date(event.at).toISOString(),
     attempt: event.attempt ?? null,
+    part: event.part ?? null,
     slot: event.slot ?? null,
     error: event.error ?? null,
     message: eventMessages[event.type](event),

@@ -257,7 +257,7 @@ function exhaustedError({ kind, lost: before }: TaskLifecycle, ranMs: number): J
   const lost = before + 1
   const [what, advice] =
     kind === 'part'
-      ? ['A part of the job', 'use shorter chunks (max_chunk_seconds)']
+      ? ['It', 'use shorter chunks (max_chunk_seconds)']
       : [
           'The job',
           'divide the job (leave max_chunk_seconds out, or set it; the warning not_divided says what prevents it)',
@@ -269,7 +269,7 @@ function exhaustedError({ kind, lost: before }: TaskLifecycle, ranMs: number): J
       }
     : {
         code: 'attempts_exhausted',
-        message: `The transcoder was lost ${lost} times while working on this job.`,
+        message: `The transcoder was lost ${lost} times while working on ${kind === 'part' ? 'it' : 'this job'}.`,
       }
 }
 

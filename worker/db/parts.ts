@@ -18,6 +18,10 @@ export const isHeldBack = (part: string) =>
            AND NOT EXISTS (SELECT 1 FROM tasks AS earlier WHERE earlier.main = divided.id
              AND earlier.part = divided.survey_parts + ${LAST_CHUNK} AND earlier.state = 'completed'))`
 
+/** Of a part (`tasks`) of `whole`: its position in `chunks.map` (inMapOrder); null = it takes samples. */
+const MAP_POSITION = `CASE WHEN tasks.part >= whole.survey_parts
+       THEN (tasks.part - whole.survey_parts + whole.parts - whole.survey_parts - ${REST + 1}) % (whole.parts - whole.survey_parts) END`
+
 /** Of a main task: it has ended. Its parts have no more use, and none may start. */
 const hasEnded = (main: string) => `${main}.state IN ('completed', 'failed', 'cancelled')`
 
@@ -59,6 +63,25 @@ export function cancelWaitingParts(db: D1Database, main: string, now: number): D
          AND EXISTS (SELECT 1 FROM tasks AS whole WHERE whole.id = ?1 AND ${hasEnded('whole')})`,
     )
     .bind(main, now)
+}
+
+/** Of a job's timeline, which is one row: lost attempts at its parts are not added without end. */
+const MOST_EVENTS = 200
+
+/** In one batch after `updateTask` of a part: an attempt that was lost stands in the timeline of the job, too, once. */
+export function addLostPart(db: D1Database, part: string, attempt: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE tasks AS whole SET timeline = json_insert(whole.timeline, '$[#]',
+           json_set(json_extract(tasks.timeline, '$[#-1]'), '$.of', tasks.id, '$.part', ${MAP_POSITION}))
+         FROM tasks
+         WHERE tasks.id = ?1 AND json_extract(tasks.timeline, '$[#-1].type') = 'attempt.lost'
+           AND json_extract(tasks.timeline, '$[#-1].attempt') = ?2
+           AND whole.id = tasks.main AND whole.state = 'divided' AND json_array_length(whole.timeline) < ${MOST_EVENTS}
+           AND NOT EXISTS (SELECT 1 FROM json_each(whole.timeline) AS known
+             WHERE json_extract(known.value, '$.of') = ?1 AND json_extract(known.value, '$.attempt') = ?2)`,
+    )
+    .bind(part, attempt)
 }
 
 /** Parts that have not ended. */
@@ -154,10 +177,20 @@ export async function findStoredAttempt(db: D1Database, main: string, part: numb
 
 /** What the states of its parts mean for a divided main task; null = the parts are not done yet. */
 export async function findEventOfParts(db: D1Database, main: string): Promise<TaskEvent | null> {
-  const row = await first<{ attempt: number; parts: number; completed: number; failed: number; error: string | null }>(
+  interface Row {
+    attempt: number
+    parts: number
+    completed: number
+    failed: number
+    part: number | null
+    error: string | null
+  }
+  // With the only MIN of a query, SQLite takes the columns beside it from the row of the minimum.
+  const row = await first<Row>(
     db,
     `SELECT whole.attempt, whole.parts, SUM(tasks.state = 'completed') AS completed, SUM(tasks.state = 'failed') AS failed,
-         MAX(CASE WHEN tasks.state = 'failed' THEN json_extract(tasks.timeline, '$[#-1].error') END) AS error
+         MIN(CASE WHEN tasks.state = 'failed' THEN tasks.part END), ${MAP_POSITION} AS part,
+         json_extract(tasks.timeline, '$[#-1].error') AS error
        FROM tasks AS whole JOIN tasks ON tasks.main = whole.id
        WHERE whole.id = ?1 AND whole.state = 'divided' GROUP BY whole.id`,
     [main],
@@ -165,9 +198,15 @@ export async function findEventOfParts(db: D1Database, main: string): Promise<Ta
   if (row === null) return null
   if (row.failed > 0) {
     const error = row.error === null ? null : (JSON.parse(row.error) as JobError)
-    return { type: 'part_failed', error: error ?? { code: 'internal', message: 'A part of the job failed.' } }
+    return { type: 'part_failed', error: ofPart(row.part, error ?? { code: 'internal', message: 'It failed.' }) }
   }
   return row.completed === row.parts ? { type: 'parts_done', attempt: row.attempt } : null
+}
+
+/** `part`: in `chunks.map`; null = it takes samples. */
+function ofPart(part: number | null, error: JobError): JobError {
+  const place = part === null ? 'A part that takes samples' : `Part ${part}`
+  return { ...error, message: `${place}: ${error.message}`, details: { ...error.details, part } }
 }
 
 /** Divided main tasks that could go on or have to fail: the request that ended their last part died before it said so. */

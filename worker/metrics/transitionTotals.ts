@@ -60,7 +60,9 @@ export function transitionTotals(
 
 /** When the task last entered the queue, and its back-off was over. */
 function readySince(timeline: readonly StoredEvent[]): number {
-  const queued = timeline.findLast(({ type }) => /^(job\.(created|assembling)|attempt\.(lost|evicted))$/.test(type))
+  const queued = timeline.findLast(
+    ({ type, part }) => part === undefined && /^(job\.(created|assembling)|attempt\.(lost|evicted))$/.test(type),
+  )
   return (queued?.at ?? 0) + (queued?.retrySeconds ?? 0) * 1000
 }
 

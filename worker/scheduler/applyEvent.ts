@@ -71,8 +71,7 @@ export async function applyEvent(
     await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))
   }
   if (result.spendNotices) await logFailure(scheduleSpendNotices(env, result.task.account))
-  // Only the events of the main task are public.
-  if (result.timelineChanged && result.task.main === null) await logFailure(monitor.notifyListeners())
+  if (result.timelineChanged) await logFailure(jobMonitor(env, task.jobId).notifyListeners())
   if (result.effects.includes('schedule')) await logFailure(assignSlots(env))
   log[result.next.state === 'failed' ? 'warn' : 'info'](event.type, {
     job: task.jobId,

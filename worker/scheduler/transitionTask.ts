@@ -11,7 +11,7 @@ import {
 } from '#contract/task/lifecycle.ts'
 import { webhookEvent } from '#contract/api/webhookMessage.ts'
 import { addTotalsIfChanged } from '../db/metricTotals.ts'
-import { cancelWaitingParts, insertParts } from '../db/parts.ts'
+import { addLostPart, cancelWaitingParts, insertParts } from '../db/parts.ts'
 import { insertSpendNotices } from '../db/spendNotices.ts'
 import { addUsageIfChanged } from '../db/usage.ts'
 import { insertWebhook } from '../db/webhooks.ts'
@@ -50,7 +50,7 @@ export type TransitionResult =
       next: TaskLifecycle
       effects: SideEffect[]
       dueAt: number | null
-      /** The timeline has one more event. */ timelineChanged: boolean
+      /** The job's timeline may have one more event. */ timelineChanged: boolean
       /** Webhooks about the account's spend cap are due. */ spendNotices: boolean
     }
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' | 'missing'; task: TaskRow | null }
@@ -101,6 +101,7 @@ export async function transitionTask(
       event: storedEventOf(event, task, next, transitionResult.error, now, transitionResult.delayMs),
       slot: next.state === 'starting' ? (options.slot ?? null) : next.state === 'running' ? task.slot : null,
     }
+    const isLostPart = task.main !== null && change.event?.type === 'attempt.lost'
     const statements: D1PreparedStatement[] = []
     let noticesAt: number | null = null
     if (effects.includes('take_slot')) {
@@ -126,6 +127,7 @@ export async function transitionTask(
       if (effects.includes('cool_down_slot'))
         statements.push(coolDownSlot(env.DB, id, task.attempt, now + SLOT_COOLDOWN_MS, unfitFor(task, event)))
     }
+    if (isLostPart) statements.push(addLostPart(env.DB, id, task.attempt))
     if (effects.includes('insert_parts')) statements.push(insertParts(env.DB, id, task.attempt, next.parts, now))
     if (effects.includes('cancel_parts')) statements.push(cancelWaitingParts(env.DB, id, now))
     if (task.main === null && jobState(next) !== jobState(task)) {
@@ -151,7 +153,7 @@ export async function transitionTask(
         next,
         effects,
         dueAt: transitionResult.delayMs > 0 ? now + transitionResult.delayMs : null,
-        timelineChanged: change.event !== null,
+        timelineChanged: isLostPart || (task.main === null && change.event !== null),
         spendNotices: noticesAt !== null && (results[noticesAt]?.results.length ?? 0) > 0,
       }
     }

@@ -20,6 +20,7 @@ import {
 } from '../../../worker/db/jobs.ts'
 import { listJobs } from '../../../worker/db/jobList.ts'
 import {
+  addLostPart,
   findEventOfParts,
   findLastWork,
   findPlannedBuild,
@@ -115,6 +116,7 @@ test('what is asked with every request and every minute reads no table from end 
   await listOverdueJobs(explaining, 1, 1)
   await insertParts(explaining, 'x', 1, 2, 1).all()
   await findEventOfParts(explaining, 'x')
+  await addLostPart(explaining, 'x', 1).all()
   await findPlannedBuild(explaining, 'x')
   await selectDivision(explaining, 'x').all()
   await findLastWork(explaining, 'x', 1)

@@ -7,7 +7,7 @@ import { MAX_JOB_PARTS } from '#contract/limits.ts'
 import { BUILD_HEADER, PARTS_SHARE, type TaskDescription } from '#contract/task/protocol.ts'
 import { MAIN_TASK, parseTaskId, taskIdOf } from '#contract/taskId.ts'
 import { findJobByJobId } from '../../../worker/db/jobs.ts'
-import { listPartStates } from '../../../worker/db/parts.ts'
+import { addLostPart, listPartStates } from '../../../worker/db/parts.ts'
 import { findTask } from '../../../worker/db/tasks.ts'
 import { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'
 import { PartsProgress } from '../../../worker/monitor/partsProgress.ts'
@@ -210,6 +210,13 @@ test('a lost transcoder costs one part: its attempt is repeated, the others stay
   expect((await chunk.deliver()).status).toBe(200)
   const again = await lose(last)
   expect(again.run).toMatchObject({ task_id: last.run.task_id, attempt: 2 })
+  // The last chunk is the second of the map, behind the first one.
+  const { events } = await readJson(`/api/v0/job/${id}/events`)
+  expect(events.at(-1)).toMatchObject({ type: 'attempt.lost', attempt: 1, part: 1 })
+  expect(events.at(-1).message).toContain('Attempt 1 at part 1 ended without a result')
+  // A repeated message adds nothing.
+  await addLostPart(env.DB, last.run.task_id, 1).run()
+  expect((await readJson(`/api/v0/job/${id}/events`)).events).toEqual(events)
   expect(again.attemptDirectory).not.toBe(last.attemptDirectory)
   expect((await last.putObject(lost, 'late', 'video/mp4')).status).toBe(409)
   expect((await last.deliver()).status).toBe(409)
@@ -307,7 +314,10 @@ test('a part that fails for good fails its job, and nothing is left', async () =
   expect((await last.fail('encoder_failed', { message: 'Frame 17.' })).status).toBe(200)
   await expect.poll(() => chunk.heartbeat()).not.toBe('continue')
   const status = await readStatus(id)
-  expect(status).toMatchObject({ state: 'error', error: { code: 'encoder_failed', message: 'Frame 17.' } })
+  expect(status).toMatchObject({
+    state: 'error',
+    error: { code: 'encoder_failed', message: 'Part 1: Frame 17.', details: { part: 1 } },
+  })
   expect((await listPartStates(env.DB, main.run.task_id)).map(({ state }) => state)).toEqual([
     'failed',
     'cancelled',
@@ -405,7 +415,7 @@ test('when the monitor of a divided job finds that a part has failed, its next a
   const { task_id: part, attempt } = parts[0].run
   expect(await transitionTask(env, part, { type: 'attempt_failed', attempt, error })).toMatchObject({ ok: true })
   await runDurableObjectAlarm(jobMonitor(env, main.job))
-  expect((await readStatus(id)).error).toMatchObject(error)
+  expect((await readStatus(id)).error).toMatchObject({ ...error, details: { part: 1 }, message: 'Part 1: x' })
   expect(await alarmOf(jobMonitor(env, main.job))).toBeLessThanOrEqual(Date.now() + 10_000)
 })
 

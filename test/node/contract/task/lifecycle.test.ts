@@ -360,7 +360,7 @@ test.each([
 
 test.each([
   ['transcode', /^The job was interrupted 4 times .*divide the job/],
-  ['part', /^A part of the job was interrupted 4 times .*shorter chunks/],
+  ['part', /^It was interrupted 4 times .*shorter chunks/],
 ] as const)('advice where one attempt of kind %s is too long', (kind, message) => {
   const last = life('running', { kind, lost: MAX_LOST_ATTEMPTS - 1 })
   const ended = transition(last, { type: 'lost', attempt: 3, ranMs: LONG_ATTEMPT_MS, share: 0 })
