@@ -1,8 +1,8 @@
 // In charge of: how many segments a job may have: each is an object of its store and a line of a playlist.
 // Not in charge of: how long they are (packagingPlan.ts, audioSegments.ts).
+import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { toNumber } from '../formats/rational.ts'
-import type { PackagingPlan } from './model/plan.ts'
 
 /** 27 hours of one second each. */
 export const MAX_RENDITION_SEGMENTS = 100_000
