@@ -63,6 +63,7 @@ export const WARNING_CODES = [
   'deinterlaced',
   'detelecined',
   'extreme_pixel_aspect',
+  'files_joined',
   'first_frame_held',
   'frame_rate_assumed',
   'frame_rate_reduced',

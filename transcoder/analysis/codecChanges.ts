@@ -1,5 +1,5 @@
 // In charge of: places of a transport stream from which its program map has another codec for one of its streams.
-// Not in charge of: reading it in pieces from there on (pipeline/join/codecPieces.ts).
+// Not in charge of: reading it in pieces from there on (pipeline/join/sourcePieces.ts).
 import { isPayloadStart, PacketReader, PAT_PID, pidOf } from '../formats/mpegts/packet.ts'
 import { readPat, readPmt, type ProgramMap } from '../formats/mpegts/programTables.ts'
 import { SectionAssembler } from '../formats/mpegts/section.ts'

@@ -17,7 +17,7 @@ import type { AttemptTimers } from './attemptTimers.ts'
 import { DrawnBitmaps } from './bitmapBurnIn.ts'
 import { requireCompleteSource } from './encode.ts'
 import type { HeadStart } from './headStart.ts'
-import { divideByCodec } from './join/codecPieces.ts'
+import { divideSource } from './join/sourcePieces.ts'
 import { JoinedSource } from './join/joinedSource.ts'
 import type { InputsContext } from './join/openInputs.ts'
 import { withLengths } from './sourceLengths.ts'
@@ -71,8 +71,8 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
           await requireUnencrypted(loopback, requested, null, controller.signal)
           throw await explainRefusal(loopback, error, controller.signal)
         })
-  const mayChange = found?.formats.includes('mpegts') === true && !followsOneFile(task)
-  const pieces = mayChange ? await divideByCodec(attempt, requested, headStart) : null
+  const pieces =
+    found === null || followsOneFile(task) ? null : await divideSource(attempt, requested, found.formats, headStart)
   const spec = pieces?.spec ?? requested
   if (spec.inputs !== null) await headStart.end()
   const joined =

@@ -258,6 +258,11 @@ const video: Row[] = [
     videoProfiles: [{ width: 100, height: 180 }],
   }),
   shown(
+    'files_joined',
+    'files that were put one behind the other',
+    'node/transcoder/pipeline/sources/furtherFiles.test.ts',
+  ),
+  shown(
     'first_frame_held',
     'a recording whose video begins long after its sound',
     'node/transcoder/pipeline/sources/midGroup.test.ts',

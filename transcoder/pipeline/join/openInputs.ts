@@ -35,7 +35,7 @@ import type { SourceReaderOptions } from '../../source/sourceReader.ts'
 import { AudioFormatChange, requireCompleteSource } from '../encode.ts'
 import { FIRST_PIPE_FD } from '../../ffmpeg/run.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
-import { warnCodecChanges, type CodecDivision } from './codecPieces.ts'
+import { warnPieces, type SourceDivision } from './sourcePieces.ts'
 import { JoinFeed } from './joinFeed.ts'
 import type { OpenInput } from './openInput.ts'
 
@@ -53,8 +53,8 @@ export interface InputsContext {
   source: SourceReaderOptions | undefined
   onCleanup: (cleanup: () => Promise<unknown>) => void
   onSecret: (secret: string) => void
-  /** The source was divided into the inputs (codecPieces.ts). */
-  division?: CodecDivision | undefined
+  /** The source was divided into the inputs (sourcePieces.ts). */
+  division?: SourceDivision | undefined
 }
 
 /** Opens and probes all inputs. The first input is read through the server of the attempt. Errors name the input. */
@@ -189,7 +189,7 @@ export function planInputs(
     join,
     // Raw frames are all alike.
     picture: { ...plan.picture, coded: undefined },
-    warnings: uniqueWarnings([...warnCodecChanges(division, join), ...warnings, ...plan.warnings]),
+    warnings: uniqueWarnings([...warnPieces(division, join), ...warnings, ...plan.warnings]),
   }
 }
 
