@@ -17,7 +17,10 @@ const CONTAINERS: Readonly<Record<string, FindNext>> = {
   ogg: nextOgg,
 }
 
-/** @returns the positions of all files but the first; empty where there is one, or where its container is not known here */
+/**
+ * @returns the positions of all files but the first, at most as many as inputs; empty where there is one, or where its
+ * container is not known here
+ */
 export async function findFurtherFiles(formats: readonly string[], read: ReadBytes, size: number): Promise<number[]> {
   const findNext = formats.map((format) => CONTAINERS[format]).find((each) => each !== undefined)
   const found: number[] = []
@@ -27,9 +30,12 @@ export async function findFurtherFiles(formats: readonly string[], read: ReadByt
     if (at === null || at >= size) break
     found.push(at)
   }
-  // More than can be joined.
-  return found.length < INPUTS.maximum ? found : []
+  // ffmpeg goes on with the sound of the next: a day of radio is as many files as titles.
+  return findNext === nextOgg && found.length === INPUTS.maximum ? [] : found
 }
+
+/** Objects, boxes or chunks of one file that are looked at: a few, or one for each gigabyte of a long AVI. */
+const MOST_OBJECTS = 256
 
 const latin = (bytes: Uint8Array, from = 0, to = bytes.length): string =>
   Buffer.from(bytes.subarray(from, to)).toString('latin1')
@@ -79,8 +85,6 @@ function elementSize(bytes: Uint8Array, at: number): { value: number; end: numbe
 
 /** Advanced Systems Format, 2.1: objects of a GUID and a size. */
 const ASF_HEADER = '\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c'
-/** Header, data and a few indexes. */
-const MOST_OBJECTS = 32
 
 async function nextAsf(read: ReadBytes, first: number, size: number): Promise<number | null> {
   let at = first
@@ -118,7 +122,7 @@ async function nextMp4(read: ReadBytes, first: number, size: number): Promise<nu
 async function nextRiff(read: ReadBytes, first: number, size: number): Promise<number | null> {
   let at = first
   let kind = ''
-  while (at < size) {
+  for (let chunk = 0; chunk < MOST_OBJECTS && at < size; chunk += 1) {
     const head = await read(at, 12)
     if (head.length < 12 || latin(head, 0, 4) !== 'RIFF') return null
     const type = latin(head, 8, 12)

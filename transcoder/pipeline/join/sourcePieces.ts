@@ -3,6 +3,7 @@
 // Not in charge of: finding the places (analysis/codecChanges.ts, analysis/furtherFiles.ts), joining (openInputs.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { INPUTS } from '#contract/limits.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { findCodecChanges } from '../../analysis/codecChanges.ts'
 import { clock } from '../../analysis/damage/damageReport.ts'
@@ -46,7 +47,7 @@ export async function divideSource(
   const read = (first: number, count: number): Promise<Uint8Array> => loopback.readRange(first, count, signal)
   const isJoined = canBeJoined(spec)
   const files = await findFurtherFiles(formats, read, size)
-  if (files.length > 0 && !isJoined) throw notJoined(files.length + 1)
+  if (files.length > 0 && (!isJoined || files.length === INPUTS.maximum)) throw notJoined(files.length + 1)
   const changes = isJoined && formats.includes('mpegts') ? await findCodecChanges(read, size) : []
   const places: Place[] = [...changes, ...files.map((at) => ({ until: at, from: at, streams: [] }))]
   if (places.length === 0) return null
@@ -65,7 +66,7 @@ export async function divideSource(
 function notJoined(files: number): TaskError {
   return new TaskError(
     'source_unsupported',
-    `The source is ${files} files put one behind the other, and only the first would be read. They are joined in a job without start_seconds, end_seconds and source_channels, and with audio profiles for the stream of its waveform. Or bring each as a file of its own in inputs.`,
+    `The source is ${files > INPUTS.maximum ? `more than ${INPUTS.maximum}` : files} files put one behind the other, and only the first would be read. At most ${INPUTS.maximum} are joined, in a job without start_seconds, end_seconds and source_channels, and with an audio profile for the stream of its waveform. Or bring each as a file of its own in inputs.`,
     { field: 'input' },
   )
 }
