@@ -36,7 +36,7 @@ export interface Settings {
   maxSlots: number
   /** How many of these, the last ones, take dry runs alone. One at least takes everything. */
   dryRunSlots: number
-  /** Address of the task API for transcoders; null = not configured (taskApi/taskApiUrl.ts). */
+  /** Address of the task API for transcoders; null = not configured (transcoders/taskApiUrl.ts). */
   taskApiUrl: string | null
   leaseMs: number
   /** Jobs that one transcoder would take longer for are divided, if they do not say how; null = none of them. */

@@ -5,7 +5,7 @@ import { recordCronRun } from './db/lastSeen.ts'
 import { consumeQueue } from './scheduler/queueConsumer.ts'
 import type { StartMessage } from './scheduler/assignSlots.ts'
 import { reconcile } from './reconciler.ts'
-import { noteOwnAddress } from './taskApi/taskApiUrl.ts'
+import { noteOwnAddress } from './transcoders/taskApiUrl.ts'
 
 export { Transcoder } from './scheduler/transcoderContainer.ts'
 export { Courier } from './webhooks/webhookScheduler.ts'

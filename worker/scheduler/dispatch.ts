@@ -7,7 +7,7 @@ import type { StartRefusal } from './containerInstance.ts'
 import { findJobByJobId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
 import { createAttemptToken } from '../secrets/attemptToken.ts'
-import { taskApiUrl } from '../taskApi/taskApiUrl.ts'
+import { taskApiUrl } from '../transcoders/taskApiUrl.ts'
 import { markUnreachable } from '../db/transcoders.ts'
 import { postToTranscoder, transcoderUrl } from '../transcoders/transcoderRequest.ts'
 

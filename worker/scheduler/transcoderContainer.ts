@@ -6,7 +6,7 @@ import type { ContainerHealth } from './containerHealth.ts'
 import { applyEvent, taskMonitor } from './applyEvent.ts'
 import { ContainerInstance, type StartRefusal, type ContainerAttempt } from './containerInstance.ts'
 import { findTask } from '../db/tasks.ts'
-import { TASK_API_HOST } from '../taskApi/taskApiUrl.ts'
+import { TASK_API_HOST } from '../transcoders/taskApiUrl.ts'
 
 export class Transcoder extends DurableObject<Env> {
   readonly #instance: ContainerInstance

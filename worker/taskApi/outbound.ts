@@ -2,7 +2,7 @@
 // task API. The platform blocks everything else (`enableInternet: false`).
 // Not in charge of: what the task API answers (taskRoutes.ts).
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { TASK_API_HOST } from './taskApiUrl.ts'
+import { TASK_API_HOST } from '../transcoders/taskApiUrl.ts'
 import { taskApi } from './taskRoutes.ts'
 
 export class Outbound extends WorkerEntrypoint<Env> {

@@ -2,7 +2,7 @@
 // Outbound, which these tests call as the platform does. test/containers runs the same with real containers.
 import { env, exports } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { TASK_API_HOST, noteOwnAddress, taskApiUrl } from '../../../worker/taskApi/taskApiUrl.ts'
+import { TASK_API_HOST, noteOwnAddress, taskApiUrl } from '../../../worker/transcoders/taskApiUrl.ts'
 
 const TASK_API_URL = `http://${TASK_API_HOST}`
 const outbound = (): Fetcher => (exports as unknown as { Outbound: (options: object) => Fetcher }).Outbound({})

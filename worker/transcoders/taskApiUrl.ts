@@ -1,9 +1,9 @@
 // In charge of: where transcoders reach the task API.
-// Not in charge of: what it answers (taskRoutes.ts).
+// Not in charge of: what it answers (taskApi/taskRoutes.ts).
 import { settings } from '../env.ts'
 
 /**
- * The host name that leads from a container to the task API (outbound.ts); the only one that it reaches. The name is older
+ * The host name that leads from a container to the task API (taskApi/outbound.ts); the only one that it reaches. The name is older
  * than the term "task API". It stays, because running containers are connected to it.
  */
 export const TASK_API_HOST = 'door.splicepoint.internal'
