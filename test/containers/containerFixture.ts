@@ -141,11 +141,12 @@ export class ContainerFixture {
     return all
   }
 
+  /** Of the main task. */
   async attemptSummary(id: number): Promise<AttemptSummary> {
     const events = await this.service.events(id)
     return {
       made: events.findLast(({ type }) => type === 'job.completed')?.attempt ?? null,
-      lost: events.filter(({ type }) => type === 'attempt.lost').map(({ attempt }) => attempt!),
+      lost: events.filter(({ type, part }) => type === 'attempt.lost' && part === null).map(({ attempt }) => attempt!),
     }
   }
 

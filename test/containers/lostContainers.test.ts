@@ -139,6 +139,8 @@ describe.skipIf(!CONTAINERS_ENABLED)('a container', () => {
     expect(chunks).toEqual({ total: 6, completed: 6, running: 0, map: 'cccccc' })
     // The main task divides in its first attempt and publishes in its second one; the container that was lost made a part.
     expect(await fixture.attemptSummary(id), await fixture.timelineText(id)).toEqual({ made: 2, lost: [] })
+    const ofParts = (await fixture.service.events(id)).filter(({ part }) => part !== null)
+    expect(ofParts).toMatchObject([{ type: 'attempt.lost' }])
     expect(await fixture.expectNextJobs(2)).toEqual([FIRST_ATTEMPT, FIRST_ATTEMPT])
   })
 })
