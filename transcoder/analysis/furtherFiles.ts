@@ -23,9 +23,10 @@ const CONTAINERS: Readonly<Record<string, FindNext>> = {
  */
 export async function findFurtherFiles(formats: readonly string[], read: ReadBytes, size: number): Promise<number[]> {
   const findNext = formats.map((format) => CONTAINERS[format]).find((each) => each !== undefined)
+  if (findNext === undefined) return []
   const found: number[] = []
   let at: number | null = 0
-  while (findNext !== undefined && found.length < INPUTS.maximum) {
+  while (found.length < INPUTS.maximum) {
     at = await findNext(read, at, size)
     if (at === null || at >= size) break
     found.push(at)
@@ -45,6 +46,7 @@ const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes
 /** EBML (RFC 8794, 4 to 6 and 11.1), Matroska (RFC 9559). */
 const EBML = '\x1a\x45\xdf\xa3'
 const SEGMENT = '\x18\x53\x80\x67'
+// oxlint-disable-next-line no-control-regex -- the magic of a binary file
 const EBML_FILE = /\x1a\x45\xdf\xa3[^]{0,60}?\x42\x82[\x84\x88](?:webm|matroska)/
 const MAGIC_BYTES = 80
 const SCAN_STEP = 1024 * 1024
@@ -162,7 +164,7 @@ async function nextOgg(read: ReadBytes, first: number, size: number): Promise<nu
     if (page === undefined || page.at >= high || isNext(page)) high = middle
     else low = page.at
   }
-  const between = await pagesIn(await read(low, high - low + LOOK_BYTES), low)
+  const between = pagesIn(await read(low, high - low + LOOK_BYTES), low)
   return between.find((page) => page.isFirst && isNext(page))?.at ?? null
 }
 
