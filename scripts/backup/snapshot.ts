@@ -109,7 +109,8 @@ export class Snapshot implements Disposable {
             .all()
             .map((row) => String(row['name'])),
         )
-      if (namesObjects(database)) files.push(...this.#objectsOf(database))
+      // One by one: a call takes some hundred thousand arguments at most.
+      if (namesObjects(database)) for (const file of this.#objectsOf(database)) files.push(file)
     }
     return { files, migrations }
   }

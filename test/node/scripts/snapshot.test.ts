@@ -66,3 +66,21 @@ test('rows, objects and small files are those of the moment, whatever changes be
   ])
   expect(readdirSync(temp.file('snapshot/v3/do/Monitor')).toSorted()).toEqual(['changed.sqlite', 'same.sqlite'])
 })
+
+test('hundreds of thousands of stored objects', async () => {
+  const state = temp.file('many')
+  mkdirSync(join(state, 'v3/r2/R2'), { recursive: true })
+  mkdirSync(join(state, 'v3/r2/films/blobs'), { recursive: true })
+  writeFileSync(join(state, 'v3/r2/films/blobs/a'), 'a')
+  const count = 250_000
+  {
+    using names = new DatabaseSync(join(state, 'v3/r2/R2/b.sqlite'))
+    names.exec(`CREATE TABLE _mf_objects (blob_id, size); CREATE TABLE _mf_multipart_parts (blob_id, size);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) INSERT INTO _mf_objects SELECT 'a', i FROM n`)
+  }
+  using snapshot = new Snapshot(state, temp.file('snapshot of many'))
+  snapshot.prepare()
+  snapshot.take()
+  await snapshot.complete()
+  expect(snapshot.check().files).toHaveLength(count + 1)
+})
