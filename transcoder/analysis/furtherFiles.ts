@@ -46,8 +46,8 @@ const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes
 /** EBML (RFC 8794, 4 to 6 and 11.1), Matroska (RFC 9559). */
 const EBML = '\x1a\x45\xdf\xa3'
 const SEGMENT = '\x18\x53\x80\x67'
-// oxlint-disable-next-line no-control-regex -- the magic of a binary file
-const EBML_FILE = /\x1a\x45\xdf\xa3[^]{0,60}?\x42\x82[\x84\x88](?:webm|matroska)/
+/** DocType, in the first bytes of a file. */
+const DOC_TYPES = ['\x42\x82\x84webm', '\x42\x82\x88matroska']
 const MAGIC_BYTES = 80
 const SCAN_STEP = 1024 * 1024
 /** Recordings of browsers state no length: they are looked through, as far as this. */
@@ -67,8 +67,11 @@ async function nextMatroska(read: ReadBytes, at: number, size: number): Promise<
   }
   const last = Math.min(size, at + MOST_SCANNED)
   for (let from = segment; from < last; from += SCAN_STEP) {
-    const found = EBML_FILE.exec(latin(await read(from, SCAN_STEP + MAGIC_BYTES)))
-    if (found !== null) return from + found.index
+    const text = latin(await read(from, SCAN_STEP + MAGIC_BYTES))
+    for (let found = text.indexOf(EBML); found !== -1; found = text.indexOf(EBML, found + EBML.length)) {
+      const head = text.slice(found, found + MAGIC_BYTES)
+      if (DOC_TYPES.some((type) => head.includes(type))) return from + found
+    }
   }
   return null
 }
