@@ -1,6 +1,5 @@
 // In charge of: the two lengths of the tests. `npm test` runs the short form; a group of long forms (longGroups.ts) the long one
 // (LONG_TESTS=1): files named `*.long.test.ts`, and all values where the short form takes a sample.
-// The short form takes at most 12 minutes on two cores.
 
 export const LONG_FORM = process.env['LONG_TESTS'] === '1'
 

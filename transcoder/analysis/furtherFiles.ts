@@ -49,7 +49,7 @@ const SEGMENT = '\x18\x53\x80\x67'
 /** DocType, in the first bytes of a file. */
 const DOC_TYPES = ['\x42\x82\x84webm', '\x42\x82\x88matroska']
 const MAGIC_BYTES = 80
-const SCAN_STEP = 1024 * 1024
+const SCAN_STEP = 8 * 1024 * 1024
 /** Recordings of browsers state no length: they are looked through, as far as this. */
 const MOST_SCANNED = 256 * 1024 * 1024
 
@@ -66,12 +66,15 @@ async function nextMatroska(read: ReadBytes, at: number, size: number): Promise<
     return latin(await read(end, 4)) === EBML ? end : null
   }
   const last = Math.min(size, at + MOST_SCANNED)
+  let rest = ''
   for (let from = segment; from < last; from += SCAN_STEP) {
-    const text = latin(await read(from, SCAN_STEP + MAGIC_BYTES))
+    const text = rest + latin(await read(from, SCAN_STEP))
     for (let found = text.indexOf(EBML); found !== -1; found = text.indexOf(EBML, found + EBML.length)) {
       const head = text.slice(found, found + MAGIC_BYTES)
-      if (DOC_TYPES.some((type) => head.includes(type))) return from + found
+      if (DOC_TYPES.some((type) => head.includes(type))) return from - rest.length + found
     }
+    // The next file may begin in the last bytes.
+    rest = text.slice(-MAGIC_BYTES)
   }
   return null
 }
