@@ -1,7 +1,10 @@
 // In charge of: what a row of the everyday is: a kind of thing that people bring, how it is made, what should come out.
 // Not in charge of: the rows (rows/), running them (everyday.test.ts).
-import { REQUESTS, type Answer, type RequestName } from './requests.ts'
+import type { Answer, RequestName } from './requests.ts'
 import type { Source, Workshop } from './workshop.ts'
+
+/** `npm run long everyday`. */
+export const WHOLE_TABLE = process.env['EVERYDAY'] === '1'
 
 export interface Row {
   /** What people call it, and what is special about it. */
@@ -15,10 +18,6 @@ export interface Row {
   warns?: readonly string[]
   /** Further faults of an output. */
   also?: (answer: Answer, request: RequestName) => Promise<string[]>
-  /** Requests that may still fail, and the finding that says why: "web 1" is the first one of the review "web". */
-  known?: Partial<Record<RequestName, string>>
+  /** Faults that an output may still have. */
+  known?: { why: string; faults: RegExp }
 }
-
-/** A finding that concerns every request. */
-export const every = (finding: string): Record<RequestName, string> =>
-  Object.fromEntries(REQUESTS.map((request) => [request, finding])) as Record<RequestName, string>

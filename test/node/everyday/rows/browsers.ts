@@ -1,17 +1,18 @@
 // In charge of: what browsers record (MediaRecorder): made by the real ones while the test runs.
 /* oxlint-disable unicorn/no-useless-spread -- a recording is one line, what is special about it another */
-import { LONG_FORM } from '../../../support/longForm.ts'
 import { recorded, type Browser, type Recording } from '../recordings.ts'
-import { every, type Row } from '../row.ts'
+import { WHOLE_TABLE, type Row } from '../row.ts'
 
-type Kind = Recording & Pick<Row, 'short'> & { known?: string }
+type Kind = Recording & Pick<Row, 'short' | 'known'>
+
+/** Recorders leave gaps and overlaps of a few packets, the more the busier the machine is. */
+const GAPS = { why: 'gaps of sound below 0.1 s are not filled', faults: /^the beep of \S+ s is -?0\.0\d\d s late$/ }
 
 const webm = (codecs: string): string => `video/webm;codecs=${codecs}`
 
 const CHROMIUM: Record<string, Kind> = {
   'webcam, VP8 and Opus, 30 fps': { name: 'vp8.webm', type: webm('vp8,opus'), rate: 30, seconds: 3.5, short: true },
   'canvas, VP9 without sound, odd size': {
-    known: 'everyday 1: an odd height, encoder_failed',
     ...{ name: 'vp9.webm', type: webm('vp9'), rate: 30, seconds: 3 },
     ...{ width: 322, height: 181, audio: false },
   },
@@ -31,6 +32,8 @@ const CHROMIUM: Record<string, Kind> = {
   },
   'window that is resized five times': {
     ...{ name: 'resized.webm', type: webm('vp9,opus'), rate: 15, seconds: 4 },
+    // Frames at their own times, on the output's grid.
+    known: { why: 'a change is a frame early', faults: /^at \S+ s the shape is|^the beep of/ },
     sizes: [
       ...([
         [0.6, 352, 198],
@@ -57,12 +60,12 @@ const FIREFOX: Record<string, Kind> = {
 }
 
 function rowsOf(browser: Browser, kinds: Record<string, Kind>): Row[] {
-  const taken = Object.entries(kinds).filter(([, { short }]) => LONG_FORM || short === true)
+  const taken = Object.entries(kinds).filter(([, { short }]) => WHOLE_TABLE || short === true)
   const recordings = taken.map(([, { known: _known, short: _short, ...recording }]) => recording)
   return taken.map(([kind, { name, known, short }]) => ({
     kind: `${browser}: ${kind}`,
     make: (shop) => recorded(shop, browser, name, recordings),
-    known: every(known ?? 'web 1 and 2'),
+    known: known ?? GAPS,
     ...(short && { short }),
   }))
 }

@@ -1,5 +1,5 @@
 // In charge of: files of older formats, animations, and sound that is sent where video is expected.
-import { every, type Row } from '../row.ts'
+import type { Row } from '../row.ts'
 import { AAC, X264, type ClipOptions } from '../workshop.ts'
 
 /** A clip of a format; `words` are ffmpeg's. */
@@ -29,7 +29,7 @@ export const FILE_ROWS: readonly Row[] = [
   format('edit: ProRes and PCM in MOV', 'prores.mov', { seconds: 2 }, '-c:v prores_ks -profile:v 0 -c:a pcm_s24le'),
   {
     kind: 'old: 3GP of a phone, H.263 and AMR',
-    known: every('contract 1'),
+    known: { why: 'ffmpeg 5.1 does not decode AMR of several frames in a packet', faults: /^[a-z_]+: / },
     make: async (shop) => ({ path: await shop.kept('amr-50-frames-per-sample_MOV00006.3gp') }),
   },
   {
