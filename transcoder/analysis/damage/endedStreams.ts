@@ -11,6 +11,10 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { outputStartSeconds } from '../../plan/streams/outputTiming.ts'
 import { clock } from './damageReport.ts'
 
+/** What a job cannot have whose source is read in pieces (pipeline/join/sourcePieces.ts). */
+export const NOT_IN_PIECES =
+  'start_seconds, end_seconds, source_channels, or a waveform of a stream that no audio profile has'
+
 type Source = { spec: JobSpec; media: MediaInfo }
 
 export function endedStreamWarnings(
@@ -51,7 +55,7 @@ function describeEnd(stream: EndedStream, source: Source): string {
   const { media: kind, pid, codec, instead } = stream
   const place = `about ${clock(Math.floor(placeOf(stream, source)))}`
   if (isOnItsPid(stream))
-    return `The source’s ${describeChange(stream)} changes its codec at ${place}, and is not decoded from there on. Such a source is read in pieces, but not with start_seconds, end_seconds or source_channels, and not if a codec changes back within an eighth of the file: cut the file there, and give the parts as inputs.`
+    return `The source’s ${describeChange(stream)} changes its codec at ${place}, and is not decoded from there on. Such a source is read in pieces, but not in a job with ${NOT_IN_PIECES}, and not if the codec changes back within an eighth of the file. Cut the file there, and give the parts as inputs.`
   const others = instead.map((other) => `PID ${other.pid} (${other.codec})`).join(', ')
   const begins =
     others === ''

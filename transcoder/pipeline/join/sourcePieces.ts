@@ -7,6 +7,7 @@ import { INPUTS } from '#contract/limits.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { findCodecChanges } from '../../analysis/codecChanges.ts'
 import { clock } from '../../analysis/damage/damageReport.ts'
+import { NOT_IN_PIECES } from '../../analysis/damage/endedStreams.ts'
 import { findFurtherFiles } from '../../analysis/furtherFiles.ts'
 import type { Attempt } from '../../attempt.ts'
 import { describeChange, type ChangedStream } from '../../formats/mpegts/stableMap.ts'
@@ -66,7 +67,7 @@ export async function divideSource(
 function notJoined(files: number): TaskError {
   return new TaskError(
     'source_unsupported',
-    `The source is ${files > INPUTS.maximum ? `more than ${INPUTS.maximum}` : files} files put one behind the other, and only the first would be read. At most ${INPUTS.maximum} are joined, in a job without start_seconds, end_seconds and source_channels, and with an audio profile for the stream of its waveform. Or bring each as a file of its own in inputs.`,
+    `The source is ${files > INPUTS.maximum ? `more than ${INPUTS.maximum}` : files} files put one behind the other, and only the first would be read. At most ${INPUTS.maximum} are joined, and none in a job with ${NOT_IN_PIECES}. Bring each as a file of its own in inputs.`,
     { field: 'input' },
   )
 }
