@@ -5,8 +5,11 @@ import { WHOLE_TABLE, type Row } from '../row.ts'
 
 type Kind = Recording & Pick<Row, 'short' | 'known'>
 
-/** Recorders leave gaps and overlaps of a few packets, the more the busier the machine is. */
-const GAPS = { why: 'gaps of sound below 0.1 s are not filled', faults: /^the beep of \S+ s is -?0\.0\d\d s late$/ }
+/** Recorders leave gaps and overlaps, the more the busier the machine is. */
+const GAPS = {
+  why: 'what moves sound by less than 40 ms is not corrected',
+  faults: /^the beep of \S+ s is -?0\.0[0-3]\d s late$/,
+}
 
 const webm = (codecs: string): string => `video/webm;codecs=${codecs}`
 

@@ -2,6 +2,7 @@
 // last. LONG=1: every combination over 60 s, with the measurements of each.
 import { expect, test } from 'vitest'
 import { jobSpec, videoProfile, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
+import { ffmpeg } from '../../../support/media/media.ts'
 import { encoderIn } from '../../../support/media/encodeJob.ts'
 import { audioVideoOffsets, makeSyncClip, type SyncClipRate } from '../../../support/media/syncClip.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
@@ -73,6 +74,28 @@ test.each(LONG ? all : sampled(few, 4))(
     expect(Math.abs(drift)).toBeLessThan(0.005)
   },
 )
+
+test('missing packets of sound become silence, also where they are few: what follows is not early', async () => {
+  const whole = await makeSyncClip(tempDir.file('whole.mkv'), {
+    rate: '25',
+    seconds: SECONDS,
+    audioLate: 0,
+    audioCodec: 'ac3',
+  })
+  const clip = tempDir.file('gaps.mkv')
+  // Two packets of 32 ms, 1.5 s after the beginning and again 3 s later.
+  await ffmpeg(['-i', whole, '-c', 'copy', '-bsf:a', "noise=drop='between(n,47,48)+between(n,141,142)'", clip])
+  const spec = jobSpec({
+    container: 'mp4',
+    video: [videoProfile({ width: 64, height: 64, bitrateKbps: 200 })],
+    audio: [audioProfile({ codec: 'aac', bitrateKbps: 192 })],
+  })
+  const { outputs: files } = await encode(spec, clip)
+  const [source, made] = [await audioVideoOffsets(whole), await audioVideoOffsets(files[0])]
+  expect(made.delays).toHaveLength(source.delays.length)
+  for (const [beep, delay] of made.delays.entries())
+    expect(Math.abs(delay - source.delays[beep]!), `beep ${beep}`).toBeLessThan(0.01)
+})
 
 function ms(seconds: number): string {
   return `${(seconds * 1000).toFixed(2)} ms`

@@ -19,7 +19,7 @@ const STEADY =
   ':h=if(gt(dar\\,1.777778*1.01)\\,min(720\\,max(4\\,round(720*1.777778/dar/4)*4))\\,720)' +
   ':eval=frame:interl=-1:flags=bicubic+accurate_rnd+full_chroma_int:in_color_matrix=auto:out_color_matrix=bt709,format=yuv420p,' +
   'pad=1280:720:trunc((ow-iw)/4)*2:trunc((oh-ih)/8)*4:eval=frame'
-const RESAMPLED = 'aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp'
+const RESAMPLED = 'aresample=48000:async=1:min_hard_comp=0.04:first_pts=0,aformat=sample_fmts=fltp'
 const STEREO = `${RESAMPLED},pan=stereo|FL=FL+0.707107*FC+0.707107*SL+0.707107*BL+0.5*BC|FR=FR+0.707107*FC+0.707107*SR+0.707107*BR+0.5*BC`
 const SURROUND = 'FL=FL|FR=FR|FC=FC|LFE=LFE|SL=SL+BL+0.707107*BC|SR=SR+BR+0.707107*BC'
 const SCALED = `zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED}`
