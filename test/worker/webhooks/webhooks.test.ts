@@ -139,7 +139,6 @@ test('a redirect is not followed, and an address that is not public is not calle
   answer = () => new Response(null, { status: 302, headers: { location: 'https://hooks.test/elsewhere' } })
   const [id] = await finished()
   await settled(id, 1)
-  expect(received).toHaveLength(1)
   expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', attempts: [{ status: null }] })
   for (const address of ['http://127.0.0.1/x', 'http://[::1]/', 'https://metadata.internal/']) {
     const hidden = await create()
@@ -151,7 +150,8 @@ test('a redirect is not followed, and an address that is not public is not calle
     await settled(hidden, 1)
     expect((await deliveries(hidden))[0].attempts[0]).toMatchObject({ status: null })
   }
-  expect(received).toHaveLength(1)
+  // It may have been tried again meanwhile.
+  expect(new Set(received.map(({ url }) => url))).toEqual(new Set([HOOK]))
   expect((await postJson('/api/v0/job', jobBody({ webhook_url: 'https://u:p@hooks.test/' }))).status).toBe(400)
 })
 
