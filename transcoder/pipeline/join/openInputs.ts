@@ -120,20 +120,20 @@ export async function analyzeInputs(
   mostSeconds: number | undefined,
 ): Promise<JoinedSource> {
   const { engine, settings, workspace, controller } = attempt
-  let seconds = 0
-  const parts = await eachInput(inputs, async ({ loopback, media, seekable }, piece) => {
+  const dirs = { cwd: workspace.cwd, scratch: workspace.out, signal: controller.signal }
+  const used = await eachInput(inputs, async ({ loopback, media }, piece) => {
     const own = pieceSpec(spec, piece, media)
-    const dirs = { cwd: workspace.cwd, scratch: workspace.out, signal: controller.signal }
     const [detailed] = await Promise.all([
       readStreamDetails(engine, loopback.url, own, media, dirs),
       requireUnencrypted(loopback, own, media, controller.signal),
     ])
-    const inspected = await withCaptionLanguages(loopback, own, detailed, controller.signal)
-    const used = cutSource(own, inspected)
-    seconds += usedSeconds(own, used) ?? 0
-    requireSourceSeconds(mostSeconds, seconds)
+    return cutSource(own, await withCaptionLanguages(loopback, own, detailed, controller.signal))
+  })
+  requireJoinedSeconds(mostSeconds, spec, used)
+  const parts = await eachInput(inputs, async ({ loopback, media, seekable }, piece) => {
+    const own = pieceSpec(spec, piece, media)
     const options = { cwd: workspace.cwd, signal: controller.signal, threads: settings.threads, seekable }
-    const measured = await measureSource(engine, loopback.url, { spec: own, media: used }, options)
+    const measured = await measureSource(engine, loopback.url, { spec: own, media: used[piece]! }, options)
     requireCompleteSource({ loopback })
     return measured
   })
@@ -144,6 +144,19 @@ export async function analyzeInputs(
     return measureJoined(attempt, joined, inputs, true)
   })
   return { ...joined, media }
+}
+
+/** Throws source_too_long, which names the first input with which they are too long together. */
+function requireJoinedSeconds(most: number | undefined, spec: JobSpec, used: readonly MediaInfo[]): void {
+  let seconds = 0
+  for (const [piece, media] of used.entries()) {
+    seconds += usedSeconds(pieceSpec(spec, piece, media), media) ?? 0
+    try {
+      requireSourceSeconds(most, seconds)
+    } catch (error) {
+      throw pieceError(piece, error)
+    }
+  }
 }
 
 async function measureJoined(
