@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { findOnPath, type Sandbox } from './sandbox.ts'
 import { audioEncodings, videoEncodings } from '../plan/codecs.ts'
 import type { EngineFeatures } from '../plan/model/engineFeatures.ts'
-import { FfprobeError, runFfprobe } from './run.ts'
+import { BRIEF_RUN, FfprobeError, runFfprobe } from './run.ts'
 
 export interface Engine {
   /** Absolute paths; the two may come from different directories. */
@@ -251,7 +251,7 @@ function names(table: string): Set<string> {
 function runForOutput(path: string, args: readonly string[]): Promise<string> {
   return runFfprobe({ ffmpeg: path, ffprobe: path }, args, {
     cwd: tmpdir(),
-    timeoutMs: 20_000,
+    ...BRIEF_RUN,
   })
 }
 

@@ -121,6 +121,8 @@ const GRACE_MS = 1500
 const STALL_MS = 60_000
 const PROBE_TIMEOUT_MS = 60_000
 const PROBE_CORES = 4
+/** Of a program that answers within a second of its own: how long the machine's other work makes that take is unknown. */
+export const BRIEF_RUN = { timeoutMs: 5 * 60_000, limits: { cpuSeconds: 20 } } as const
 /** Tolerance: the kernel counts in whole seconds, and time in use by other threads is not counted yet. */
 const CPU_ROUNDING_SECONDS = 2
 /** From SIGKILL to closing pipes that a process outside of the group keeps open. */

@@ -15,7 +15,7 @@ import {
   type Sandbox,
   type SandboxUser,
 } from './sandbox.ts'
-import { FfprobeError, runFfprobe, type FfmpegPrograms } from './run.ts'
+import { BRIEF_RUN, FfprobeError, runFfprobe, type FfmpegPrograms } from './run.ts'
 
 /**
  * The measures that work, and the reason for each that does not. The names are stable: they are in the log and in
@@ -56,7 +56,7 @@ export async function probeSandbox(
     try {
       await runFfprobe({ ...programs, ffprobe: '/bin/sh', sandbox }, ['-c', script, 'sh'], {
         cwd,
-        timeoutMs: 20_000,
+        ...BRIEF_RUN,
       })
     } catch (error) {
       for (const name of names) report.missing[name] = reason(error)

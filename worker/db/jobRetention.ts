@@ -5,12 +5,26 @@ import type { JobRow } from './jobs.ts'
 import { all, run } from './statement.ts'
 
 /** Deletes the sealed credentials of jobs that ended before the given time. */
-export async function clearExpiredSecrets(db: D1Database, endedBefore: number): Promise<void> {
-  await run(db, `UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`, [endedBefore])
+export async function clearExpiredSecrets(db: D1Database, endedBefore: number, limit: number): Promise<void> {
+  await run(
+    db,
+    `UPDATE jobs SET sealed = NULL
+       WHERE id IN (SELECT id FROM jobs WHERE sealed IS NOT NULL AND finished_at < ?1 LIMIT ?2)`,
+    [endedBefore, limit],
+  )
 }
 
-export async function deleteExpiredIdempotencyKeys(db: D1Database, createdBefore: number): Promise<void> {
-  await run(db, `DELETE FROM idempotency WHERE created_at < ?1`, [createdBefore])
+export async function deleteExpiredIdempotencyKeys(
+  db: D1Database,
+  createdBefore: number,
+  limit: number,
+): Promise<void> {
+  await run(
+    db,
+    `DELETE FROM idempotency
+       WHERE (account, key) IN (SELECT account, key FROM idempotency WHERE created_at < ?1 LIMIT ?2)`,
+    [createdBefore, limit],
+  )
 }
 
 /** Jobs whose outputs in the service's own store have expired. */
@@ -32,11 +46,18 @@ export async function clearOutputs(db: D1Database, id: number): Promise<void> {
 }
 
 /** Marks the unlisted dry runs that ended before the given time as deleted. */
-export async function deleteUnlistedJobs(db: D1Database, endedBefore: number, now: number): Promise<void> {
-  await run(db, `UPDATE jobs SET deleted_at = ?2 WHERE unlisted = 1 AND finished_at < ?1 AND deleted_at IS NULL`, [
-    endedBefore,
-    now,
-  ])
+export async function deleteUnlistedJobs(
+  db: D1Database,
+  endedBefore: number,
+  now: number,
+  limit: number,
+): Promise<void> {
+  await run(
+    db,
+    `UPDATE jobs SET deleted_at = ?2 WHERE id IN (
+       SELECT id FROM jobs WHERE unlisted = 1 AND finished_at < ?1 AND deleted_at IS NULL LIMIT ?3)`,
+    [endedBefore, now, limit],
+  )
 }
 
 /** Deletes the rows of jobs that ended long ago, with their tasks. Their outputs were removed before. */

@@ -62,6 +62,9 @@ export async function findSharedJobRow(
   return share && job ? { share, job: decodeJob(job) } : null
 }
 
-export async function deleteExpiredShares(db: D1Database, expiredBefore: number): Promise<void> {
-  await run(db, `DELETE FROM shares WHERE expires_at < ?1`, [expiredBefore])
+export async function deleteExpiredShares(db: D1Database, expiredBefore: number, limit: number): Promise<void> {
+  await run(db, `DELETE FROM shares WHERE id IN (SELECT id FROM shares WHERE expires_at < ?1 LIMIT ?2)`, [
+    expiredBefore,
+    limit,
+  ])
 }

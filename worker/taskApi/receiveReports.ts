@@ -81,10 +81,14 @@ export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
     await c.env.BUCKET.delete(key)
     throw staleAttempt()
   }
-  const { objects } = await c.env.BUCKET.list({ prefix: logPrefix(jobId, number), limit: 1000 })
-  const old = objects.slice(0, -MAX_LOGS)
-  if (old.length > 0) await c.env.BUCKET.delete(old.map((object) => object.key))
+  if (attempt > MAX_LOGS) await deleteOldLogs(c.env.BUCKET, logPrefix(jobId, number))
   return c.json({})
+}
+
+async function deleteOldLogs(bucket: R2Bucket, prefix: string): Promise<void> {
+  const { objects } = await bucket.list({ prefix, limit: 1000 })
+  const old = objects.slice(0, -MAX_LOGS)
+  if (old.length > 0) await bucket.delete(old.map((object) => object.key))
 }
 
 /** False for a deleted or cleaned-up job: an ended job has outputs (at least `[]`) until its objects are removed. */

@@ -63,11 +63,18 @@ export async function triggerCron(socket: string): Promise<void> {
   }
 }
 
-/** Runs until the signal: one timer for the cron, one for the runtime process and /health. */
+/** Runs until the signal: the cron, and the probe of the runtime process and /health. */
 export function probeWorker(pulse: ProbedWorker, signal: AbortSignal): void {
-  const cron = setInterval(() => void triggerCron(pulse.socket), CRON_MS)
-  signal.addEventListener('abort', () => clearInterval(cron), { once: true })
+  void runCron(pulse.socket, signal).catch(() => undefined)
   void watch(pulse, signal).catch(() => undefined)
+}
+
+/** One run behind the other: a run that takes long would otherwise do the same work as the next. */
+async function runCron(socket: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(CRON_MS, undefined, { signal })
+    await triggerCron(socket)
+  }
 }
 
 async function watch(pulse: ProbedWorker, signal: AbortSignal): Promise<void> {

@@ -111,7 +111,7 @@ test('what is asked with every request and every minute reads no table from end 
   await listKnownSlots(explaining, 1)
   await listWaitingTasks(explaining, 1, 1)
   await listWaitingDryRuns(explaining, 1, 1)
-  await deleteUnlistedJobs(explaining, 1, 1)
+  await deleteUnlistedJobs(explaining, 1, 1, 1)
   await listUnattendedTasks(explaining, 1, 1, 1, 1)
   await listOverdueJobs(explaining, 1, 1)
   await insertParts(explaining, 'x', 1, 2, 1).all()
@@ -129,8 +129,8 @@ test('what is asked with every request and every minute reads no table from end 
   await listExpiredOutputs(explaining, 1, 1)
   await listDeletedJobs(explaining, 1)
   await deleteOldJobs(explaining, 1, 1)
-  await clearExpiredSecrets(explaining, 1)
-  await deleteExpiredIdempotencyKeys(explaining, 1)
+  await clearExpiredSecrets(explaining, 1, 1)
+  await deleteExpiredIdempotencyKeys(explaining, 1, 1)
   await insertJob(explaining, jobRow('x'), null).all()
   const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|part|whole)\b(?!.* INDEX )/.test(plan))
   expect(scans).toEqual([])
@@ -180,4 +180,22 @@ test('the warnings of an ended job do not change, whoever adds some later (I2)',
   expect((await applyEvent(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
   await updateWarnings(env.DB, 'ended', '[1]', '[1,2]')
   expect(await warnings()).toBe('[1]')
+})
+
+test('what expired during a long stop is removed a few rows at a time', async () => {
+  const db = env.DB
+  await db.batch([db.prepare(`DELETE FROM jobs`), db.prepare(`DELETE FROM idempotency`)])
+  for (const name of ['old-1', 'old-2', 'old-3']) {
+    const job = jobRow(name)
+    await db.batch([insertJob(db, job, null), insertTask(db, job, `${name}-0`, 'plan')])
+    await db.prepare(`INSERT INTO idempotency VALUES ('a', ?1, '', ?1, '[]', 1)`).bind(name).run()
+  }
+  await db.prepare(`UPDATE jobs SET finished_at = 1, sealed = '{}', unlisted = 1`).run()
+  const left = async (sql: string): Promise<unknown> => db.prepare(`SELECT COUNT(*) FROM ${sql}`).first('COUNT(*)')
+  await clearExpiredSecrets(db, 2, 2)
+  expect(await left('jobs WHERE sealed IS NOT NULL')).toBe(1)
+  await deleteUnlistedJobs(db, 2, 3, 2)
+  expect(await left('jobs WHERE deleted_at IS NULL')).toBe(1)
+  await deleteExpiredIdempotencyKeys(db, 2, 2)
+  expect(await left('idempotency')).toBe(1)
 })
