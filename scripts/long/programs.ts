@@ -39,8 +39,7 @@ export const LONG_PROGRAMS: Readonly<Record<string, LongProgram>> = {
     run: ['test/golden/main.ts'],
   },
   fuzz: {
-    description:
-      'requests generated from the OpenAPI document, and malformed ones; FUZZ_SEED, FUZZ_REQUESTS, FUZZ_ONLY',
+    description: 'requests generated from the OpenAPI document; FUZZ_SEED, FUZZ_REQUESTS, FUZZ_ONLY',
     run: ['test/node/fuzz/main.ts'],
   },
   'fuzz-media': {

@@ -109,6 +109,13 @@ const echo: RequestListener = (incoming, response) => {
   void answer()
 }
 
+/** Answers when it has read the whole request, which may never come. */
+const take: RequestListener = (incoming, response) => {
+  incoming.on('error', () => undefined)
+  incoming.once('end', () => response.end('taken'))
+  incoming.resume()
+}
+
 describe('a request on its way to the Worker', () => {
   test('keeps its address, its host, its headers and its body', async () => {
     const port = await before(echo)
@@ -280,6 +287,44 @@ describe('a request on its way to the Worker', () => {
     const port = await before(echo)
     const { body } = await ask(port, 'http://other.example/docs?a', { headers: { host: 'first.example' } })
     expect(JSON.parse(body)).toMatchObject({ url: '/docs?a', headers: { host: 'other.example' } })
+  })
+
+  test.each([
+    ['two lengths', 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+    ['a length that is no number', 'Content-Length: +2\r\n\r\n{}'],
+    ['a space behind the name of the length', 'Content-Length : 2\r\n\r\n{}'],
+    ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a coding that nobody knows', 'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
+    ['chunks that are coded once more', 'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n'],
+    ['a coding behind a bare carriage return', 'X: y\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a chunk whose length is no number', 'Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk that is longer than its length', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n'],
+  ])('%s: it is refused, and what stands behind it is not read as a request', async (_name, request) => {
+    const asked: string[] = []
+    const port = await before((incoming, response) => {
+      asked.push(incoming.url ?? '')
+      take(incoming, response)
+    })
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.end(`POST /x HTTP/1.1\r\nHost: a\r\n${request}GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 (?![^]*HTTP\/1\.1)[^]*$/)
+    expect(asked).not.toContain('/next')
+  })
+
+  test('is answered while others have not said all they have to say', async () => {
+    const port = await before(take)
+    const still = ['GET /x HTTP/1.1\r\nX: ', 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf', 'G']
+    const sockets = await Promise.all(
+      Array.from({ length: 60 }, async (_, n) => {
+        const socket = connect(port, '127.0.0.1')
+        await once(socket, 'connect')
+        socket.write(still[n % still.length]!)
+        return socket
+      }),
+    )
+    expect((await ask(port, '/x', { method: 'POST', body: 'all' })).body).toBe('taken')
+    expect(sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0)).toBe(0)
+    for (const socket of sockets) socket.destroy()
   })
 
   test('HTTP/1.0 without Host: the address of the server is used', async () => {

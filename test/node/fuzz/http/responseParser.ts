@@ -37,14 +37,13 @@ export const headerOf = (answer: Response, name: string): string | null =>
 const BREAK = '\r\n\r\n'
 
 /**
- * @param methods methods of the requests, in order: an answer to HEAD has no body, whatever its headers say
+ * @param method of the request: an answer to HEAD has no body, whatever its headers say
  * @param ended whether the server has closed its side
  */
-export function parseResponses(bytes: Buffer, methods: readonly string[], ended: boolean): ParsedStream {
+export function parseResponses(bytes: Buffer, method: string, ended: boolean): ParsedStream {
   const answers: Response[] = []
   let at = 0
   while (at < bytes.length) {
-    const method = methods[answers.length] ?? 'GET'
     const one = readAnswer(bytes.subarray(at), method, ended)
     if (typeof one === 'string') return { answers, left: bytes.subarray(at), broken: one }
     if (one === null) break
