@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import { ControlServer } from './server/controlServer.ts'
+import { HARD_EXIT_MS } from './server/drain.ts'
 import { whyUnreachable } from './server/reachService.ts'
 import { stdoutLog as log } from './log.ts'
 import { findOwnAddress } from './registration/ownAddress.ts'
@@ -15,13 +16,6 @@ import { readSettings } from './settings.ts'
 // change here.
 setFlagsFromString('--max-semi-space-size=2')
 setFlagsFromString('--semi-space-growth-factor=1')
-
-/**
- * Time from giving an attempt back to the end of the process: ending ffmpeg and the last report to the Worker.
- * DRAIN_SECONDS plus this is less than the platform grants between SIGTERM and SIGKILL. If the report does not arrive
- * in time, the expired lease shows that the attempt was lost.
- */
-const HARD_EXIT_MS = 25_000
 
 try {
   const settings = readSettings(process.env)

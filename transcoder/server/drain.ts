@@ -39,6 +39,13 @@ interface DrainState {
   wasGranted: boolean
 }
 
+/**
+ * Time from giving an attempt back to the end of the process: ending ffmpeg and the last report to the Worker.
+ * DRAIN_SECONDS plus this is less than the platform grants between SIGTERM and SIGKILL. If the report does not arrive
+ * in time, the expired lease shows that the attempt was lost.
+ */
+export const HARD_EXIT_MS = 25_000
+
 /** Predictions are a little too low, and the last request and the clean-up take time as well. */
 const MARGIN = 1.1
 const END_SECONDS = 1

@@ -1,5 +1,4 @@
-// In charge of: the examples in the documentation: each is run by a test or has a reason why it cannot be, those that
-// need no service are checked here, and every link has a target.
+// In charge of: the examples in the documentation that need no service, and every link has a target.
 // Not in charge of: examples that need the service (examples.test.ts, readme.test.ts).
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
@@ -38,110 +37,13 @@ const blocks: Block[] = [...pages].flatMap(([page, text]) =>
   })),
 )
 
-const README = 'test/node/docs/readme.test.ts'
-const EXAMPLES = 'test/node/docs/examples.test.ts'
-const FIRST_HOUR = 'test/node/firstHour/firstHour.long.test.ts'
-const SHARING = 'test/node/docs/sharing.test.ts'
-const DEBUGGING = 'test/node/docs/debugging.test.ts'
-const SHARED_PAGES = 'test/node/web/browser/sharedPages.long.test.ts'
-const REGISTERED = 'test/node/service/local/registeredTranscoders.long.test.ts, with addresses of this machine'
-const RECEIVERS = 'test/node/docs/webhookReceivers.test.ts'
-const HOSTS = 'test/node/service/hosts/selfHosting.long.test.ts runs each block, or says why not'
-const OPERATIONS = 'test/node/docs/exampleCoverage.test.ts'
-
-/** Page and start of a block → the test that runs it, or why it cannot be run. */
-const runs: readonly (readonly [page: string, start: string, where: string])[] = [
-  ['README.md', 'git clone', FIRST_HOUR],
-  ['README.md', 'npx splicepoint submit', FIRST_HOUR],
-  ['README.md', 'curl -fsS -u "$KEY:" -H \'Content-Type: application/json\' "$BASE/api/v0/job" -d', EXAMPLES],
-  ['README.md', 'FILE=$(', README],
-  ['README.md', 'JOB=$(', README],
-  ['README.md', 'until curl', README],
-  ['README.md', 'curl -fsS -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/share"', README],
-  ['README.md', 'import base64', README],
-  ['README.md', 'curl -fsS -u "$KEY:" -H \'Content-Type: application/json\' "$BASE/api/v0/job?dry_run=true"', README],
-  ['README.md', 'DRY=$(', README],
-  ['CONTRIBUTING.md', 'npm test', 'npm test cannot run itself'],
-  ['CONTRIBUTING.md', 'sudo test/validators/install.sh', '.ci/run does both'],
-  ['docs/api.md', '{', OPERATIONS],
-  ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
-  ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
-  ['docs/cli.md', 'npx splicepoint submit bumper.mp4', EXAMPLES],
-  ['docs/cli.md', 'npx splicepoint submit film.mp4 --no-video', EXAMPLES],
-  ['docs/concepts.md', '', 'a diagram'],
-  ['docs/debugging.md', 'mkdir', DEBUGGING],
-  ['docs/debugging.md', 'curl', DEBUGGING],
-  [
-    'docs/debugging.md',
-    'export TRANSCODER_SECRET',
-    'it waits for a debugger; test/node/service/local/remoteTranscoders.test.ts starts such a transcoder',
-  ],
-  ['docs/inputs.md', '{', OPERATIONS],
-  ['docs/monitoring.md', '{"time"', 'test/worker/http/requestId.test.ts expects such lines'],
-  ['docs/monitoring.md', 'cost =', 'scripts/monitoringTables.ts computes the table above it'],
-  ['docs/operating.md', '[production]', 'test/node/scripts/cloudflare.test.ts reads such a file'],
-  ['docs/operating.md', 'export SPLICEPOINT_KEY', 'test/node/service/cli/doctor.long.test.ts'],
-  ['docs/operating.md', 'npm run build -- image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
-  [
-    'docs/operating.md',
-    'export TRANSCODER_SECRET',
-    'test/node/deploy/image.test.ts passes jobs through such a container',
-  ],
-  ['docs/operating.md', 'SECRET=', REGISTERED],
-  ['docs/operating.md', 'SERVICE_URL=', REGISTERED],
-  [
-    'docs/operating.md',
-    'server {',
-    'it needs nginx; test/node/service/local/reverseProxy.test.ts is a proxy that sets the same headers',
-  ],
-  ['docs/operating.md', 'video.example.com {', 'it needs Caddy; the same test'],
-  [
-    'docs/performance.md',
-    'npm run bench',
-    'it measures for minutes; test/node/docs/exampleCoverage.test.ts sees that the script is there',
-  ],
-  ['docs/recipes.md', 'curl -fsS', EXAMPLES],
-  ['docs/recipes.md', '{', EXAMPLES],
-  ['docs/self-hosting.md', '', HOSTS],
-  ['docs/sharing.md', 'curl', SHARING],
-  ['docs/sharing.md', '{', `an answer; ${SHARING} makes one`],
-  ['docs/sharing.md', '<', SHARED_PAGES],
-  ['docs/stores.md', '{', OPERATIONS],
-  ['docs/uploads.md', 'new Upload', EXAMPLES],
-  ['docs/uploads.md', 'SPLICEPOINT_URL', 'test/node/web/browser/visitorUpload.long.test.ts'],
-  ['docs/usage.md', '[production.vars]', OPERATIONS],
-  ['docs/usage.md', '{', OPERATIONS],
-  ['docs/webhooks.md', '// receiver', RECEIVERS],
-  ['docs/webhooks.md', '# receiver', RECEIVERS],
-]
-
-describe('the examples of the pages', () => {
-  it.each(blocks.map((block) => [`${block.page}: ${block.text.split('\n')[0]}`, block] as const))(
-    '%s is run, or says why not',
-    (_name, { page, text }) => {
-      const found = runs.filter(([of, start]) => of === page && text.startsWith(start))
-      expect(found.length, 'add it to a test, then to the list above').toBeGreaterThan(0)
-    },
+test('the pages name only scripts of npm that there are', async () => {
+  const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> }
+  const named = [...pages.values()].flatMap((text) =>
+    [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name]) => name!),
   )
-
-  it('are the ones that the list names', async () => {
-    const left = runs.filter(
-      ([page, start]) => !blocks.some((block) => block.page === page && block.text.startsWith(start)),
-    )
-    expect(left).toEqual([])
-    for (const [, , where] of runs)
-      for (const [path] of where.matchAll(/test\/[\w./-]+\.ts/g))
-        await expect(read(path), path).resolves.toBeTypeOf('string')
-  })
-
-  it('name scripts of npm that there are', async () => {
-    const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> }
-    const named = [...pages.values()].flatMap((text) =>
-      [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name]) => name!),
-    )
-    expect(named.length).toBeGreaterThan(10)
-    expect([...new Set(named)].filter((name) => !Object.hasOwn(scripts, name))).toEqual([])
-  })
+  expect(named.length).toBeGreaterThan(10)
+  expect([...new Set(named)].filter((name) => !Object.hasOwn(scripts, name))).toEqual([])
 })
 
 describe('what docs/usage.md shows', () => {

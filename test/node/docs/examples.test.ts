@@ -1,7 +1,6 @@
 // In charge of: the examples that need the service, run exactly as the pages show them. What they name and this machine
 // does not have (example.com, a file) is replaced.
-// Not in charge of: the README's first job (readme.test.ts), the reference (../service/api/openapi.test.ts), which
-// examples exist (exampleCoverage.test.ts).
+// Not in charge of: the README's first job (readme.test.ts), the reference (../service/api/openapi.test.ts).
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'

@@ -1,6 +1,6 @@
 // In charge of: assertions on the content of a page. They poll (STEP_TIMEOUT_MS), because a page reacts to a key, a
 // click or an address asynchronously, so a single reading may see the state before or after. Browser tests read a page
-// only through this file (pageAssertions.test.ts checks that).
+// only through this file.
 import type { Locator, Page } from 'playwright-core'
 import { expect, type Assertion } from 'vitest'
 import { STEP_TIMEOUT_MS } from '../timeouts.ts'

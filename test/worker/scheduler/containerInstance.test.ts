@@ -16,9 +16,12 @@ class FakeContainer {
   /** What `/run` answers. */
   status = 202
   readonly requests: string[] = []
+  /** Its requests lead to the task API. */
+  isRouted = false
   #ends: { resolve: () => void; reject: (error: Error) => void }[] = []
 
-  start(): void {
+  start({ enableInternet }: { enableInternet: boolean }): void {
+    if (enableInternet || !this.isRouted) throw new Error('it would have another way out than the task API')
     if (this.running) throw new Error('start() cannot be called on a container that is already running.')
     this.running = true
     this.frozen = false
@@ -77,7 +80,7 @@ function wake(): ContainerInstance {
         delete: async (key: string) => stored.delete(key),
         setAlarm: async () => undefined,
       } as never,
-      routeOutbound: async () => undefined,
+      routeOutbound: async () => void (container.isRouted = true),
       isCurrent: async (serving) => serving.task === current?.task && serving.attempt === current.attempt,
       attemptLost: async (serving) => void lost.push(serving),
     },

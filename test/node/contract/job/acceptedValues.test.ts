@@ -1,5 +1,5 @@
 // In charge of: requests that are accepted without a warning, and what each provider requires.
-// Not in charge of: values that a field refuses (refusedValues.test.ts, fieldRanges.test.ts).
+// Not in charge of: values that a field refuses (refusedValues.test.ts).
 import { describe, expect, it } from 'vitest'
 import { expectAccepted, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
 
