@@ -31,6 +31,7 @@ const ENGINE_TESTS = [
   'test/node/transcoder/encoding/video/frame.test.ts',
   'test/node/transcoder/encoding/video/frameRates.test.ts',
   'test/node/transcoder/encoding/video/hdrOutput.test.ts',
+  'test/node/transcoder/encoding/video/interlacing.test.ts',
   'test/node/transcoder/extracts/images.test.ts',
   'test/node/transcoder/pipeline/audioFormatChanges.test.ts',
   'test/node/transcoder/pipeline/clockJumps.test.ts',

@@ -119,9 +119,11 @@ function filters(
  * summary.
  */
 export function parseEbur128(log: string, name: string): LoudnessReading | null {
-  const at = log.lastIndexOf(`[ebur128@${name} @`)
+  const said = log.split(/\n(?=\[)/).filter((message) => message.startsWith(`[ebur128@${name} @`))
+  const at = said.findLastIndex((message) => message.includes('] Summary:'))
   if (at < 0) return null
-  const text = log.slice(at).split(/\n(?=\[)/, 1)[0]!
+  // In two messages: ffmpeg 7 puts what another thread says between them, and names the filter again.
+  const text = said.slice(at).join('\n')
   const integrated = Number(/\bI: +(-?[\d.]+|-?inf|nan) LUFS/.exec(text)?.[1] ?? Number.NaN)
   const peak = Number(/\bPeak: +(-?[\d.]+|-?inf|nan) dBFS/.exec(text)?.[1] ?? Number.NaN)
   return {

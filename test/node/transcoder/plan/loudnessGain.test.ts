@@ -119,4 +119,11 @@ test('what ebur128 says is read by the name of the filter', () => {
   expect(parseEbur128(log, 'm0')).toEqual({ integratedLufs: -21.1, truePeakDb: -18.1 })
   expect(parseEbur128(log, 'm1')).toEqual({ integratedLufs: null, truePeakDb: null })
   expect(parseEbur128(log, 'm2')).toBeNull()
+  // As ffmpeg 7 writes it where another thread says something between the two messages of a summary.
+  const divided = log.replaceAll(
+    /LU\n\n  True/g,
+    (end) => `LUEncoder thread received EOF\n[ebur128@m0 @ 0x55f1] [info] ${end.slice(2)}`,
+  )
+  expect(divided).not.toBe(log)
+  expect(parseEbur128(divided, 'm0')).toEqual({ integratedLufs: -21.1, truePeakDb: -18.1 })
 })
