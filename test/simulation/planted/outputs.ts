@@ -71,7 +71,7 @@ export const BUGS_OF_OUTPUTS: readonly Planted[] = [
     file: 'worker/monitor/commitOutputs.ts',
     find: 'if (before && was === undefined) await',
     replaceWith: 'if (before && was !== undefined) await',
-    from: 400,
+    from: 442,
     seeds: 200,
     finds: /I7/,
   },

@@ -7,7 +7,7 @@ export interface Planted {
   /** Stands exactly once in the file. */
   find: string
   replaceWith: string
-  /** 1, where it is not rare. */
+  /** A seed that finds it, or one shortly before. 1, where it is not rare. */
   from?: number
   /** It must be found within so many. */
   seeds: number
