@@ -1,4 +1,5 @@
 // In charge of: the smallest valid request, and validating a variation of it.
+import { expect } from 'vitest'
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
@@ -35,4 +36,23 @@ export function expectRefused(body: unknown): Problem[] {
 /** `code field` of every problem or warning. */
 export function fieldsAndCodes(found: (Problem | Warning)[]): string[] {
   return found.map((each) => `${each.code} ${each.field}`)
+}
+
+/** The sentence is prescribed by specification 7.1: it names neither the field nor the other bound. */
+const PRESCRIBED = /^bitrate for this profile and codec should be at (least|most) \d+$/
+
+/** The message alone must be enough to fix the request: it names the field and each allowed value, or the bounds. */
+export function expectExplained(problem: Problem): void {
+  const { message, field, allowed = [], minimum, maximum } = problem
+  if (PRESCRIBED.test(message)) return
+  expect(message).toContain(
+    field
+      .split('.')
+      .at(-1)!
+      .replace(/\[\d+\]$/, ''),
+  )
+  for (const value of allowed) expect(message).toContain(String(value))
+  if (minimum !== undefined) expect(message).toContain(String(minimum))
+  if (maximum !== undefined) expect(message).toContain(String(maximum))
+  expect(message.length).toBeLessThan(500)
 }

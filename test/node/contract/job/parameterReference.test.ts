@@ -1,5 +1,6 @@
 // In charge of: docs/parameters.md against the validation: the "must be", default and bounds of a field are what a
-// request gets. An unknown wording fails, so that none is published unchecked.
+// request gets, and the problem of a wrong value is enough to mend it. An unknown wording fails, so that no field is
+// published unchecked.
 // Not in charge of: whether the page is current (npm run fix), the meaning of a field
 // (test/node/matrix/document.test.ts).
 import { readFile } from 'node:fs/promises'
@@ -7,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import type { Field } from '#contract/job/fields/field.ts'
 import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'
-import { BASE_URL, request } from '../requestFixture.ts'
+import { BASE_URL, expectExplained, expectRefused, request } from '../requestFixture.ts'
 
 interface Parameter {
   /** Path of the field, as in problems. */
@@ -22,6 +23,8 @@ const stores = (side: 'input' | 'output', name: string, value: unknown) => {
   return request({ cloud_credentials: { ...others, [side]: { ...others[side], [name]: value } } })
 }
 const CAPTION = { input: 'https://h.example/a.srt', language: 'de' }
+/** A still has one of them. */
+const TIMES = ['at_seconds', 'every_seconds', 'count']
 const bodies: Record<string, (name: string, value: unknown) => unknown> = {
   '': (name, value) => request({ [name]: value }),
   'videoProfiles[]': (name, value) => request({}, { [name]: value }),
@@ -29,7 +32,7 @@ const bodies: Record<string, (name: string, value: unknown) => unknown> = {
   'captions[]': (name, value) => request({ captions: [{ ...CAPTION, [name]: value }] }),
   burn_in_captions: (name, value) =>
     request({ captions: Array.from({ length: 32 }, () => CAPTION), burn_in_captions: { [name]: value } }),
-  'stills[]': (name, value) => request({ stills: [{ [name]: value }] }),
+  'stills[]': (name, value) => request({ stills: [{ ...(TIMES.includes(name) ? {} : { count: 3 }), [name]: value }] }),
   animated_preview: (name, value) => request({ animated_preview: { [name]: value } }),
   waveform: (name, value) => request({ waveform: { [name]: value } }),
   'cloud_credentials.input': (name, value) => stores('input', name, value),
@@ -58,96 +61,132 @@ function codesOf({ path, body }: Parameter, value: unknown): string[] {
 const takes = (parameter: Parameter, value: unknown): boolean => codesOf(parameter, value).length === 0
 const shown = (values: unknown[]): string[] => values.map((value) => JSON.stringify(value).slice(0, 40))
 
+/** Values that are refused with that code. */
+type Refused = [code: string, ...values: unknown[]]
+type Promised = (parameter: Parameter, found: RegExpExecArray) => { taken: unknown[]; refused: Refused[] }
+
+/** A value outside the range of a field that clamps is accepted, with a warning. */
+function expectProblem(parameter: Parameter, code: string, value: unknown): void {
+  const { path, field, body } = parameter
+  const what = `${path}: ${JSON.stringify(value)?.slice(0, 40)}`
+  if (code === 'out_of_range' && field.clampTo !== undefined)
+    return expect(codesOf(parameter, value), what).toEqual(['value_clamped'])
+  const all = expectRefused(body(value))
+  const problems = all.filter((problem) => problem.field === path)
+  // Credentials that are wrong make addresses wrong too.
+  if (!path.startsWith('cloud_credentials')) expect(problems, what).toEqual(all)
+  expect(
+    problems.map((problem) => problem.code),
+    what,
+  ).toContain(code)
+  for (const problem of problems) expectExplained(problem)
+}
+
 /** What each wording promises: accepted values, and refused ones. */
-const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { taken: unknown[]; refused: unknown[] }][] =
+const WORDINGS: [RegExp, Promised][] = [
+  [/^true or false$/, () => ({ taken: [true, false], refused: [['invalid_type', 'true', 1, {}, [true]]] })],
   [
-    [/^true or false$/, () => ({ taken: [true, false], refused: ['true', 1, {}] })],
-    [
-      /^one of (.+)$/,
-      ({ field }, [, list = '']) => {
-        const values = JSON.parse(`[${list}]`) as unknown[]
-        expect(values).toEqual(field.allowed)
-        return { taken: values, refused: ['nonsense'] }
-      },
-    ],
-    [
-      /^a (whole )?number (from|above) (\S+) (?:to|and at most) ([^\s,;]+)(?:, or (-?\d+))?(?: \(\w+\))?(; others are clamped with a warning)?$/,
-      (parameter, [, whole, from, least, most, also]) => {
-        const [minimum, maximum] = [Number(least), Number(most)]
-        expect(parameter.field).toMatchObject({
-          minimum,
+    /^one of (.+)$/,
+    ({ field }, [, list = '']) => {
+      const values = JSON.parse(`[${list}]`) as unknown[]
+      expect(values).toEqual(field.allowed)
+      const others = values.map((value) => String(value).toUpperCase()).filter((value) => !values.includes(value))
+      return { taken: values, refused: [['invalid_value', ...others, 'nonsense', 'a'.repeat(5000), 0, true]] }
+    },
+  ],
+  [
+    /^a (whole )?number (from|above) (\S+) (?:to|and at most) ([^\s,;]+)(?:, or (-?\d+))?(?: \(\w+\))?(; others are clamped with a warning)?$/,
+    (parameter, [, whole, from, least, most, also]) => {
+      const [minimum, maximum] = [Number(least), Number(most)]
+      expect(parameter.field).toMatchObject({
+        minimum,
+        maximum,
+        ...(also === undefined ? {} : { additionalValue: Number(also) }),
+      })
+      const low = whole === undefined ? minimum - 0.5 : minimum - 1
+      return {
+        taken: [
           maximum,
-          ...(also === undefined ? {} : { additionalValue: Number(also) }),
-        })
-        const low = whole === undefined ? minimum - 0.5 : minimum - 1
-        return {
-          taken: [
-            maximum,
-            String(maximum),
-            ...(from === 'above' ? [] : [minimum]),
-            ...(also === undefined ? [] : [Number(also)]),
-          ],
-          refused: [
-            low,
-            maximum + 1,
-            'many',
-            true,
-            ...(from === 'above' ? [minimum] : []),
-            ...(whole ? [minimum + 0.5] : []),
-          ],
-        }
-      },
-    ],
-    [
-      /^a string (?:of|on one line of) (?:at most|1 to) (\d+) characters( without control characters)?(, or null)?$/,
-      (_, [text, length, printable, orNull]) => ({
-        taken: ['x', 'x'.repeat(Number(length)), ...(orNull ? [null] : [])],
-        refused: [
-          'x'.repeat(Number(length) + 1),
-          true,
-          {},
-          ...(printable || text.includes('on one line') ? ['a\nb'] : []),
-          ...(text.includes('1 to') ? [''] : []),
+          String(maximum),
+          ...(from === 'above' ? [] : [minimum]),
+          ...(also === undefined ? [] : [Number(also)]),
         ],
-      }),
-    ],
-    [
-      /^an http or https address of at most (\d+) characters, or null$/,
-      (_, [, length]) => ({
-        taken: ['https://example.com/a', `http://h/${'x'.repeat(Number(length) - 9)}`, '', null],
-        refused: ['x', 's3://bucket/key', `http://h/${'x'.repeat(Number(length) - 8)}`, 4, true],
-      }),
-    ],
-    [
-      /^seconds from 0 to (\d+), or a time like "(.+)", "(.+)" or \(drop-frame\) "(.+)"$/,
-      (_, [, highest, ...samples]) => ({
-        taken: [0.5, Number(highest), '5', highest, ...samples],
-        refused: [-1, Number(highest) + 1, '-1', `${Number(highest) + 1}`, '', '00:60:00', 'soon', true, {}],
-      }),
-    ],
-    [
-      /^a language of ISO 639, .* like "(.+)", "(.+)" or "(.+)"$/,
-      (_, [, ...samples]) => ({ taken: [...samples, 'eng', 'und'], refused: ['', 'german', 'de_AT', 5, {}] }),
-    ],
-    [
-      /^seconds, or a time like "([^"]+)" or "([^"]+)"(, or a list of 1 to (\d+) of them)?$/,
-      (_, [, first, second, list, length]) => ({
-        taken: [0.5, '5', first, second, ...(list ? [[1], Array.from({ length: Number(length) }, () => '1')] : [])],
-        refused: [-1, '', '00:60:00', 'soon', true, {}, [], ...(list ? [['soon'], [1, true]] : [[1]])],
-      }),
-    ],
-    [
-      /^a colour like "([^"]+)", or with its opacity "([^"]+)"$/,
-      (_, [, plain, opaque]) => ({
-        taken: [plain, opaque],
-        refused: ['white', '#fff', '#12345g', '', 5, true, {}],
-      }),
-    ],
-    [
-      /^a time with a time zone, like "(.+)"$/,
-      (_, [, sample]) => ({
-        taken: [sample, '2026-01-31T20:15:00.5+05:30', '', null, false],
         refused: [
+          ['out_of_range', maximum + 1, String(maximum + 1), ...(from === 'above' ? [minimum] : []), low],
+          ['invalid_type', 'many', true, {}, Number.NaN, ...(whole ? [minimum + 0.5] : [])],
+        ],
+      }
+    },
+  ],
+  [
+    /^a string (?:of|on one line of) (?:at most|1 to) (\d+) characters( without control characters)?(, or null)?$/,
+    (_, [text, length, printable, orNull]) => ({
+      taken: ['x', 'x'.repeat(Number(length)), ...(orNull ? [null] : [])],
+      refused: [
+        ['invalid_length', 'x'.repeat(Number(length) + 1), ...(text.includes('1 to') ? [''] : [])],
+        ['invalid_type', true, {}],
+        ...(printable || text.includes('on one line') ? [['invalid_value', 'a\nb'] as Refused] : []),
+      ],
+    }),
+  ],
+  [
+    /^an http or https address of at most (\d+) characters, or null$/,
+    (_, [, length]) => ({
+      taken: ['https://example.com/a', `http://h/${'x'.repeat(Number(length) - 9)}`, '', null],
+      refused: [
+        ['invalid_value', 'x', 's3://bucket/key'],
+        ['invalid_length', `http://h/${'x'.repeat(Number(length) - 8)}`],
+        ['invalid_type', 4, true],
+      ],
+    }),
+  ],
+  [
+    /^seconds from 0 to (\d+), or a time like "(.+)", "(.+)" or \(drop-frame\) "(.+)"$/,
+    (_, [, highest, ...samples]) => ({
+      taken: [0.5, Number(highest), '5', highest, ...samples],
+      refused: [
+        ['out_of_range', -1, Number(highest) + 1],
+        ['invalid_value', '-1', `${Number(highest) + 1}`, '', '00:60:00', 'soon', true, {}],
+      ],
+    }),
+  ],
+  [
+    /^a language of ISO 639, .* like "(.+)", "(.+)" or "(.+)"$/,
+    (_, [, ...samples]) => ({
+      taken: [...samples, 'eng', 'und'],
+      refused: [
+        ['invalid_value', '', 'german', 'de_AT'],
+        ['invalid_type', 5, {}],
+      ],
+    }),
+  ],
+  [
+    /^seconds, or a time like "([^"]+)" or "([^"]+)"(, or a list of 1 to (\d+) of them)?$/,
+    (_, [, first, second, list, length]) => ({
+      taken: [0.5, '5', first, second, ...(list ? [[1], Array.from({ length: Number(length) }, () => '1')] : [])],
+      refused: [
+        ['out_of_range', -1],
+        ['invalid_value', '', '00:60:00', 'soon', true, {}, ...(list ? [['soon'], [1, true]] : [[1]])],
+      ],
+    }),
+  ],
+  [
+    /^a colour like "([^"]+)", or with its opacity "([^"]+)"$/,
+    (_, [, plain, opaque]) => ({
+      taken: [plain, opaque],
+      refused: [
+        ['invalid_value', 'white', '#fff', '#12345g', '', 'url(x)', '#1234567890'],
+        ['invalid_type', 5, true, {}],
+      ],
+    }),
+  ],
+  [
+    /^a time with a time zone, like "(.+)"$/,
+    (_, [, sample]) => ({
+      taken: [sample, '2026-01-31T20:15:00.5+05:30', '', null, false],
+      refused: [
+        [
+          'invalid_value',
           'yesterday',
           '2026-01-31',
           '2026-01-31T20:15:00',
@@ -157,44 +196,72 @@ const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { tak
           true,
           {},
         ],
-      }),
-    ],
-    [
-      /^a number of kbps, at least (\d+)$/,
-      ({ field }, [, least]) => {
-        expect(field.minimum).toBe(Number(least))
-        return { taken: [2300, '2300'], refused: ['fast', -1, true] }
-      },
-    ],
-    [/^the index of a source stream from 1 to 8$/, () => ({ taken: [1, '8'], refused: [0, 9, 'one'] })],
-    [
-      /^a position in audioProfiles from 0 to 7, several separated by commas, like "0,1", or "none"$/,
-      () => ({ taken: ['0', 0, 'none', ''], refused: ['8', 'all', '0,', true] }),
-    ],
-    [
-      /^1, 2 or 6 channels of the source from 1 to (\d+), separated by commas, like "3,4", each with or without a stream from 1 to (\d+) before it, like "1:1,2:1"$/,
-      (_, [, channels, streams]) => ({
-        taken: ['3,4', Number(channels), `1:1,${streams}:1`],
-        refused: [`${Number(channels) + 1}`, `${Number(streams) + 1}:1`, '0', '1,2,3', 'left', true],
-      }),
-    ],
-    [
-      /^directives separated by commas, like "(.+)", of at most (\d+) characters$/,
-      (_, [, sample, length]) => ({ taken: [sample], refused: ['no store', `a="${'x'.repeat(Number(length))}"`, 5] }),
-    ],
-    [
-      /^an object of at most (\d+) strings of at most (\d+) characters$/,
-      (_, [, members, length]) => ({
-        taken: [{ name: 'x'.repeat(Number(length)) }, {}, null],
+      ],
+    }),
+  ],
+  [
+    /^a number of kbps, at least (\d+)$/,
+    ({ field }, [, least]) => {
+      expect(field.minimum).toBe(Number(least))
+      return {
+        taken: [2300, '2300'],
         refused: [
-          'a',
-          1,
-          [],
+          ['invalid_type', 'fast', true],
+          ['out_of_range', -1],
+        ],
+      }
+    },
+  ],
+  [
+    /^the index of a source stream from 1 to 8$/,
+    () => ({ taken: [1, '8'], refused: [['invalid_value', 0, 9, 'one']] }),
+  ],
+  [
+    /^a position in audioProfiles from 0 to 7, several separated by commas, like "0,1", or "none"$/,
+    () => ({
+      taken: ['0', 0, 'none', ''],
+      refused: [
+        ['invalid_value', '8', 'all', '0,'],
+        ['invalid_type', true],
+      ],
+    }),
+  ],
+  [
+    /^1, 2 or 6 channels of the source from 1 to (\d+), separated by commas, like "3,4", each with or without a stream from 1 to (\d+) before it, like "1:1,2:1"$/,
+    (_, [, channels, streams]) => ({
+      taken: ['3,4', Number(channels), `1:1,${streams}:1`],
+      refused: [
+        ['out_of_range', `${Number(channels) + 1}`, `${Number(streams) + 1}:1`, '0', '1,2,3'],
+        ['invalid_value', 'left'],
+        ['invalid_type', true],
+      ],
+    }),
+  ],
+  [
+    /^directives separated by commas, like "(.+)", of at most (\d+) characters$/,
+    (_, [, sample, length]) => ({
+      taken: [sample],
+      refused: [
+        ['invalid_value', 'no store'],
+        ['invalid_length', `a="${'x'.repeat(Number(length))}"`],
+        ['invalid_type', 5],
+      ],
+    }),
+  ],
+  [
+    /^an object of at most (\d+) strings of at most (\d+) characters$/,
+    (_, [, members, length]) => ({
+      taken: [{ name: 'x'.repeat(Number(length)) }, {}, null],
+      refused: [
+        ['invalid_type', 'a', 1, true, []],
+        [
+          'invalid_length',
           Object.fromEntries(Array.from({ length: Number(members) + 1 }, (_each, n) => [`n${n}`, ''])),
         ],
-      }),
-    ],
-  ]
+      ],
+    }),
+  ],
+]
 
 describe('what the reference says of a parameter is what a request meets', () => {
   test.each(parameters)('$path', (parameter) => {
@@ -207,9 +274,7 @@ describe('what the reference says of a parameter is what a request meets', () =>
     expect(found, `"${field.expects}" is known here`).toHaveLength(1)
     for (const { taken, refused } of found) {
       expect(shown(taken.filter((value) => !takes(parameter, value))), 'refused, though it is allowed').toEqual([])
-      expect(shown(refused.filter((value) => takes(parameter, value))), 'accepted, though it is not allowed').toEqual(
-        [],
-      )
+      for (const [code, ...values] of refused) for (const value of values) expectProblem(parameter, code, value)
     }
     if (def.type === 'default') expect(takes(parameter, def.defaultValue)).toBe(true)
     // metadata.ts validates each of its members itself.

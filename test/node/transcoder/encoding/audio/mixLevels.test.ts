@@ -61,20 +61,6 @@ const fronts = { FL: [1, 0], FR: [0, 1] } satisfies Record<string, [number, numb
 const HALF = Math.SQRT1_2
 
 describe('options of an audio profile', () => {
-  test('lo_ro is the default, and leaves LFE out', async () => {
-    for (const downmix of [null, 'lo_ro'] as const) {
-      const { found, plan } = await gains(await pcm(), { downmix })
-      requireGains(found, { ...fronts, FC: [HALF, HALF], LFE: [0, 0], SL: [HALF, 0], SR: [0, HALF] })
-      expect(plan.warnings).toEqual([])
-    }
-  })
-
-  test('downmix_lfe adds LFE at −3 dB to both sides', async () => {
-    const { found, plan } = await gains(await pcm(), { downmixLfe: true })
-    expect(plan.warnings).toEqual([])
-    requireGains(found, { ...fronts, FC: [HALF, HALF], LFE: [HALF, HALF], SL: [HALF, 0], SR: [0, HALF] })
-  })
-
   test('lt_rt has both surrounds in both sides, in opposite phase', async () => {
     const { found, output } = await gains(await pcm(), { downmix: 'lt_rt' })
     requireGains(found, { ...fronts, FC: [HALF, HALF], LFE: [0, 0], SL: [HALF, HALF], SR: [HALF, HALF] })

@@ -1,7 +1,7 @@
-// audio_volume by decoding: after a limiter, and silence as an existing track.
-// Not in charge of: the gain of each value (matrix/rows/audio.ts).
+// audio_volume by decoding, after the limiter.
+// Not in charge of: the gain of each value, silence (matrix/rows/audio.ts).
 import { expect, test } from 'vitest'
-import { ffmpeg, lavfi, probeFile } from '../../../../support/media/media.ts'
+import { ffmpeg, lavfi } from '../../../../support/media/media.ts'
 import { jobSpec, videoProfile, audioProfile } from '../../../../support/transcoder/jobSpecs.ts'
 import { encoderIn } from '../../../../support/media/encodeJob.ts'
 import { levelDb, peakLevel, audioSamples } from '../../../../support/media/audioSamples.ts'
@@ -34,15 +34,4 @@ test('volume 200 of a loud tone is limited to −1 dB, not clipped', async () =>
   expect(peakLevel(audioTrack)).toBeLessThan(0.93)
   // Still a sine: its level is 3 dB below its peak. A clipped one would be louder.
   expect(Math.abs(20 * Math.log10(peakLevel(audioTrack)) - levelDb(audioTrack) - 3.01)).toBeLessThan(0.3)
-})
-
-test('volume 0 is a track of silence', async () => {
-  const { outputs } = await encode(jobSpec({ audioVolume: 0, video, audio: codecs }), await tone(0.25))
-  const { streams } = await probeFile(outputs[0])
-  expect(streams.filter((stream) => stream.codec_type === 'audio')).toHaveLength(3)
-  for (const position of [0, 1, 2]) {
-    const sound = await audioSamples(outputs[0], position)
-    expect(sound.length).toBeGreaterThan(2.9 * 48_000)
-    expect(peakLevel(sound)).toBeLessThan(1e-4)
-  }
 })

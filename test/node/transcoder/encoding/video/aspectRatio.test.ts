@@ -46,20 +46,6 @@ const TOP_BOTTOM: [number, number][] = [
 ]
 
 describe('video_aspect_ratio', () => {
-  const filled: [AspectMode, [number, number], string, string, string[]][] = [
-    ['force_4:3', [0, 180], '4:3', '1:1', UPRIGHT],
-    ['rotate_counterclockwise + invert_aspect_ratio', [180, 320], '9:16', '1:1', COUNTERCLOCKWISE],
-    // A size that comes from the source is rotated with the frame.
-    ['rotate_counterclockwise + invert_aspect_ratio', [320, 180], '9:16', '1:1', COUNTERCLOCKWISE],
-  ]
-  test.each(sampled(filled, 3))('%s at %j displays %s', async (aspect, size, dar, sar, colors) => {
-    const out = await shape({ aspect }, size)
-    expect(out).toMatchObject({ dar, sar })
-    expect(await colorsAt(out.file, cornerPoints())).toEqual(colors)
-    // The video fills the frame up to the edge.
-    expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
-  })
-
   test('the bars of rotation_blackness begin where the video ends', async () => {
     const out = await shape({ aspect: 'rotate_counterclockwise', barPercent: 50 }, [0, 0])
     expect(out).toMatchObject({ size: [320, 180], dar: '16:9', sar: '1:1' })
@@ -126,13 +112,6 @@ describe('picture_transform', () => {
     expect(out).toMatchObject({ size, sar: '1:1' })
     expect(await colorsAt(out.file, cornerPoints())).toEqual(colors)
     expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
-  })
-
-  test('letterbox shows the whole frame with square samples between black bars', async () => {
-    const out = await shape({ transform: 'letterbox', barPercent: 100 }, [180, 180])
-    expect(out).toMatchObject({ size: [180, 180], sar: '1:1' })
-    expect(await colorsAt(out.file, cornerPoints({ height: 0.56 }))).toEqual(UPRIGHT)
-    expect(await colorsAt(out.file, TOP_BOTTOM)).toEqual(['black', 'black'])
   })
 
   test('letterbox with one dimension 0 has the aspect ratio of the source, with square samples', async () => {
