@@ -22,6 +22,8 @@ const ASK_EVERY_MS = 2_000
 /** The timeout is long because ffmpeg may use every core. */
 const ANSWER_MS = 10_000
 const MAX_MISSED_ANSWERS = 3
+/** Of the first answer, which also waits for what the Worker does when it starts. It has run: only a hung one says nothing. */
+const FIRST_ANSWER_MS = 100_000
 const CRON_MS = 10_000
 
 interface Health {
@@ -43,7 +45,7 @@ export async function waitUntilHealthy(baseUrl: string, signal: AbortSignal): Pr
   let problem = ''
   for (let misses = 0; misses < MAX_MISSED_ANSWERS; misses++) {
     try {
-      const health = await askHealth(baseUrl, ANSWER_MS)
+      const health = await askHealth(baseUrl, FIRST_ANSWER_MS)
       if (health.status !== 'not_ready') return
       problem = health.missing.join('; ')
     } catch (error) {
