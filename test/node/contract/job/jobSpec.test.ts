@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { expectAccepted, BASE_URL, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
+import { expectAccepted, BASE_URL, request } from '../requestFixture.ts'
 
 describe('translation of a request into a job specification', () => {
   it('is complete: defaults, even sizes, lists, a downmix', () => {
@@ -157,15 +157,6 @@ describe('loudness_lufs', () => {
     expect(warnings).toEqual([])
     expect(toSpec(config).loudnessLufs).toBe(loudness_lufs)
   })
-  it.each([-40.1, -4.9, 0, '-23 LUFS'])('%s is refused', (loudness_lufs) => {
-    expect(expectRefused(request({ loudness_lufs }))).toMatchObject([{ field: 'loudness_lufs' }])
-  })
-  it('contradicts audio_volume', () => {
-    expect(fieldsAndCodes(expectRefused(request({ loudness_lufs: -23, audio_volume: 50 })))).toEqual([
-      'conflict loudness_lufs',
-    ])
-    expect(expectAccepted(request({ loudness_lufs: -23, audio_volume: 100 })).warnings).toEqual([])
-  })
 })
 
 describe('separate audio of single files', () => {
@@ -210,11 +201,6 @@ describe('dynamic_range', () => {
       request({ video_codec, dynamic_range }, { width: 320, height: 180, video_bitrate: codecs[video_codec] }),
     )
     expect(toSpec(config).dynamicRange).toBe(meant)
-  })
-  it('anything else is refused', () => {
-    expect(expectRefused(request({ dynamic_range: 'hdr' }))).toMatchObject([
-      { field: 'dynamic_range', allowed: ['sdr', 'source'] },
-    ])
   })
 })
 

@@ -1,8 +1,8 @@
 // In charge of: what is refused by rules of its own: values of single fields, and every illegal combination. The message
 // names the field and what is allowed instead.
-// Not in charge of: types, ranges and choices of every field (parameterReference.test.ts).
+// Not in charge of: types, ranges and choices of every field (parameterReference.test.ts), bitrates (rules/).
 import { describe, expect, test } from 'vitest'
-import { expectAccepted, expectExplained, fieldsAndCodes, expectRefused, request } from '../requestFixture.ts'
+import { expectExplained, expectRefused, request } from '../requestFixture.ts'
 
 /** Values that are refused with that code. `undefined` = the field is missing. */
 type Row = [code: string, ...values: unknown[]]
@@ -203,16 +203,8 @@ function refused(problem: string, says: string[], bodies: Bodies): [string, unkn
 
 describe('every combination that is not legal', () => {
   const mpeg2 = { video_bitrate: 8000 }
-  const audioBitrate = 'audio_bitrate_not_allowed audioProfiles[0].audio_bitrate'
   const combination = 'unsupported_combination'
   const codec = `${combination} audioProfiles[0].audio_codec`
-  const rates = (audio: Record<string, unknown>, ...kbps: number[]): Bodies =>
-    Object.fromEntries(
-      kbps.map((audio_bitrate) => {
-        const profile = { ...audio, audio_bitrate }
-        return [JSON.stringify(profile), request({}, {}, profile)]
-      }),
-    )
   const size = { width: 0, height: 0, video_bitrate: 500 }
   const uploads = { cloud_provider: 'file-upload' }
   const two = [{ input: '12' }, { input: '13' }]
@@ -279,24 +271,8 @@ describe('every combination that is not legal', () => {
     ...refused('conflict videoProfiles', ['ladder "auto"'], {
       'video profiles with a ladder': request({ ladder: 'auto' }),
     }),
-    ...refused(audioBitrate, ['64, 96, 128, 192, 256, 384'], rates({ audio_codec: 'mp2' }, 32, 40, 448, 768)),
-    ...refused(audioBitrate, ['32, 40, 64, 96, 128, 192, 256, 384, 448'], {
-      ...rates({ audio_codec: 'aac' }, 768),
-      ...rates({ audio_codec: 'ac3' }, 768),
-    }),
-    ...refused(audioBitrate, ['64, 96, 128, 192, 256, 384, 448'], {
-      ...rates({ audio_codec: 'aac', audio_channels: 6 }, 32, 40),
-      ...rates({ audio_codec: 'ac3', audio_channels: 6 }, 32, 40, 768),
-    }),
-    ...refused(
-      audioBitrate,
-      ['with 2 channels'],
-      rates({ audio_channels: 6, primary_audio_downmix_to_stereo: true }, 768),
-    ),
-    ...refused(`${combination} audioProfiles[0].audio_channels`, ['use 2, or aac or ac3'], {
-      'mp2 with six channels': request({}, {}, { audio_codec: 'mp2', audio_channels: 6 }),
-    }),
     ...refused(codec, ['aac'], {
+      'mp2 with DASH': request({ segmented_output_dash: true }, {}, { audio_codec: 'mp2' }),
       'mp2 in hls': request({ output_container: 'hls' }, {}, { audio_codec: 'mp2' }),
       'mp2 in silverlight': request({ output_container: 'silverlight' }, {}, { audio_codec: 'mp2' }),
       'ac3 in silverlight': request({ output_container: 'silverlight' }, {}, { audio_codec: 'ac3' }),
@@ -360,18 +336,5 @@ describe('every combination that is not legal', () => {
     expect(problem, JSON.stringify(problems)).toBeDefined()
     for (const part of says) expect(problem!.message).toContain(part)
     for (const value of problem!.allowed ?? []) expect(problem!.message).toContain(String(value))
-  })
-
-  test('ac3 with six channels below 224 is a warning that names the number', () => {
-    for (const kbps of [64, 96, 128, 192]) {
-      const surround = { audio_codec: 'ac3', audio_channels: 6, audio_bitrate: kbps }
-      const { warnings } = expectAccepted(request({}, {}, surround))
-      expect(fieldsAndCodes(warnings)).toEqual(['audio_bitrate_low audioProfiles[0].audio_bitrate'])
-      expect(warnings[0]!.message).toContain('224')
-    }
-    for (const kbps of [256, 384, 448]) {
-      const surround = { audio_codec: 'ac3', audio_channels: 6, audio_bitrate: kbps }
-      expect(expectAccepted(request({}, {}, surround)).warnings).toEqual([])
-    }
   })
 })

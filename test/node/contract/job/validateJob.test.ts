@@ -1,5 +1,5 @@
-// In charge of: requests that are accepted and refused as a whole: defaults, unknown fields, warnings, rules between
-// fields.
+// In charge of: requests that are accepted and refused as a whole: defaults, unknown fields, warnings.
+// Not in charge of: values that are refused (refusedValues.test.ts, parameterReference.test.ts).
 import { describe, expect, it } from 'vitest'
 import { firstInput, outputProvider } from '#contract/job/jobConfig.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
@@ -55,16 +55,6 @@ describe('a request that is accepted', () => {
     const { config } = expectAccepted(request({}, { output: undefined, video_bitrate_mode: undefined }))
     expect(Object.keys(config)).not.toContain('ip_distance')
     expect(Object.keys(config.videoProfiles[0]!)).toEqual(['width', 'height', 'video_bitrate', 'video_framerate'])
-  })
-
-  it.each([
-    ['a number', 2400, 1920],
-    ['a numeric text', '2400', '1920'],
-  ])('stores sizes and bitrates given as %s as numbers', (_, video_bitrate, width) => {
-    expect(expectAccepted(request({}, { video_bitrate, width })).config.videoProfiles[0]).toMatchObject({
-      video_bitrate: 2400,
-      width: 1920,
-    })
   })
 
   it.each([
@@ -193,28 +183,6 @@ describe('a request that is refused', () => {
     round['round'] = round
     expect(fieldsAndCodes(expectRefused(request({ round })))).toEqual(['too_deep '])
   })
-
-  it('when an alias contradicts its canonical field', () => {
-    expect(fieldsAndCodes(expectRefused(request({ separate_audio: true, master_variant_mode: false })))).toEqual([
-      'conflict separate_audio',
-    ])
-    expect(fieldsAndCodes(expectRefused(request({ scte35_passthrough: false, scte35_passthough: true })))).toContain(
-      'conflict scte35_passthrough',
-    )
-  })
-
-  it('when there are 17 video profiles', () => {
-    const videoProfiles = Array.from({ length: 17 }, () => ({ width: 0, height: 0, video_bitrate: 500 }))
-    expect(expectRefused(request({ videoProfiles }))).toMatchObject([
-      { code: 'invalid_length', field: 'videoProfiles', minimum: 0, maximum: 16 },
-    ])
-  })
-
-  it('when there are 9 audio profiles, but not when there are none', () => {
-    const audioProfiles = Array.from({ length: 9 }, () => ({ source_stream: 1 }))
-    expect(fieldsAndCodes(expectRefused(request({ audioProfiles })))).toEqual(['invalid_length audioProfiles'])
-    expect(expectAccepted(request({ audioProfiles: [] })).config.audioProfiles).toEqual([])
-  })
 })
 
 describe('warnings', () => {
@@ -257,29 +225,5 @@ describe('warnings', () => {
   it('name an audio profile that no output carries', () => {
     const body = request({ audioProfiles: [{ source_stream: 1 }, { source_stream: 2 }] }, { audio_profiles: '1' })
     expect(fieldsAndCodes(expectAccepted(body).warnings)).toEqual(['audio_profile_unused audioProfiles[0]'])
-  })
-})
-
-describe('rules between fields', () => {
-  it.each([
-    [
-      request({ output_container: 'hls', video_codec: 'mpeg2' }, { video_bitrate: 4000 }),
-      'unsupported_combination video_codec',
-    ],
-    [
-      request({ segmented_output_dash: true }, {}, { audio_codec: 'mp2' }),
-      'unsupported_combination audioProfiles[0].audio_codec',
-    ],
-    [request({ output_container: 'silverlight', video_codec: 'hevc' }), 'unsupported_combination video_codec'],
-    [
-      request({ output_container: 'silverlight' }, {}, { audio_codec: 'ac3' }),
-      'unsupported_combination audioProfiles[0].audio_codec',
-    ],
-    [
-      request({ video_codec: 'mpeg2' }, { width: 3840, height: 2160, video_bitrate: 20_000 }),
-      'unsupported_combination videoProfiles[0]',
-    ],
-  ])('%#: refuses %j', (body, expected) => {
-    expect(fieldsAndCodes(expectRefused(body))).toContain(expected)
   })
 })

@@ -104,12 +104,3 @@ describe('what a job asks for', () => {
     })
   })
 })
-
-it.each(['yesterday', '2026-01-31', '2026-01-31T20:15:00', '2026-13-31T20:15:00Z', 5])(
-  'program_start_time %j',
-  (value) => {
-    expect(problems(request({ ...hls, program_start_time: value }))).toMatchObject([
-      { code: 'invalid_value', field: 'program_start_time' },
-    ])
-  },
-)
