@@ -119,7 +119,7 @@ export async function openDividedRunner(): Promise<DividedRunner> {
         ),
     }
     try {
-      return { ...(await (row.divided?.measure ?? row.measure!)(context)), made: first }
+      return { ...(await (row.divided?.measure ?? row.measure)(context)), made: first }
     } catch (error) {
       if (error instanceof OneTask) throw error
       const message = error instanceof Error ? error.message : String(error)
@@ -138,7 +138,6 @@ export async function openDividedRunner(): Promise<DividedRunner> {
   }
 
   async function run(row: Row): Promise<DividedFinding> {
-    if (row.measure === null) return { verdict: 'nothing to divide', words: '' }
     try {
       const { measured, ok, made } = await measure(row, (job) => make(row, job))
       if (made === null) return { verdict: 'nothing to divide', words: measured }

@@ -4,22 +4,21 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../../scripts/local/localSettings.ts'
-import { GROUPS, unavailable } from './groups.ts'
+import { GROUPS } from './groups.ts'
 import type { Measurement, Row } from './row.ts'
 import { showValue, WARNING } from './parameterValues.ts'
 
 export const INDEX = join(ROOT, 'docs', 'matrix.md')
 export const pagePath = (group: string): string => join(ROOT, 'docs', 'matrix', `${group}.md`)
 
-export type Result = 'pass' | 'fail' | 'not available'
+export type Result = 'pass' | 'fail'
 export interface MeasuredRow {
   row: Row
   measured: string
   verdict: Result
 }
 
-export function measuredRow(row: Row, finding: Measurement | null): MeasuredRow {
-  if (finding === null) return { row, measured: '–', verdict: 'not available' }
+export function measuredRow(row: Row, finding: Measurement): MeasuredRow {
   return { row, measured: finding.measured, verdict: finding.ok ? 'pass' : 'fail' }
 }
 
@@ -89,14 +88,6 @@ async function measuredBefore(group: string): Promise<string> {
   return text.slice(text.indexOf(FIRST_WORDS) < 0 ? text.length : text.indexOf(FIRST_WORDS)).trimEnd()
 }
 
-export function unavailableSection(): string {
-  const rows = unavailable().map(
-    ({ path, value }) => `| ${code(path)} | ${typeof value === 'symbol' ? 'any' : code(showValue(value))} |`,
-  )
-  if (rows.length === 0) return 'Nothing.'
-  return ['| parameter | value |', '| --- | --- |', ...rows].join('\n')
-}
-
 const count = (section: string, verdict: Result): number => `${section}\n`.split(`| ${verdict} |\n`).length - 1
 
 /** Distributions append to the version number: "5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e". */
@@ -109,22 +100,21 @@ export async function renderPages(
 ): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
   const counts: string[] = []
-  let [passed, failed, waiting] = [0, 0, unavailable().length]
+  let [passed, failed] = [0, 0]
   for (const group of Object.keys(GROUPS)) {
     const lines = measured.get(group)
     const section =
       lines === undefined ? await measuredBefore(group) : `${FIRST_WORDS}${engineVersion}.\n\n${table(lines)}`
     const { title, about } = ABOUT[group] ?? { title: group, about: '' }
     pages.set(pagePath(group), `${head(title)}\n${section}\n`)
-    const [good, bad, later] = [count(section, 'pass'), count(section, 'fail'), count(section, 'not available')]
+    const [good, bad] = [count(section, 'pass'), count(section, 'fail')]
     counts.push(`| [${title}](matrix/${group}.md) | ${about} | ${good} | ${bad} |`)
     passed += good
     failed += bad
-    waiting += later
   }
-  const total = `**${passed} pass, ${failed} fail, ${waiting} not available in this version.**`
+  const total = `**${passed} pass, ${failed} fail.**`
   const listed = ['| page | parameters | pass | fail |', '| --- | --- | --- | --- |', ...counts].join('\n')
-  pages.set(INDEX, `${PREFACE}\n${total}\n\n${listed}\n\n## Not available in this version\n\n${unavailableSection()}\n`)
+  pages.set(INDEX, `${PREFACE}\n${total}\n\n${listed}\n`)
   return pages
 }
 

@@ -53,32 +53,16 @@ export const GROUPS: Record<string, readonly Row[]> = {
 
 const ROWS = Object.values(GROUPS).flat()
 
-/** Values that this version refuses, and that have no row. */
-export function unavailable(values: readonly ParameterValue[] = VALUES, rows: readonly Row[] = ROWS): ParameterValue[] {
-  return values.filter((value) => !value.available && !hasRow(value, rows))
-}
-
 function hasRow(value: ParameterValue, rows: readonly Row[]): boolean {
   return rows.some((row) => row.path === value.path && coversValue(row.value, value))
 }
 
-/** Sentences; empty if every value that works has a row, and every row belongs to a parameter. */
+/** Sentences; empty if every value has a row, and every row belongs to a parameter. */
 export function missingRows(values: readonly ParameterValue[] = VALUES, rows: readonly Row[] = ROWS): string[] {
   const without = values
-    .filter((value) => value.available && !hasRow(value, rows))
+    .filter((value) => !hasRow(value, rows))
     .map(({ path, value }) => `a value without a row: ${path} ${showValue(value)}`)
   const paths = new Set(values.map(({ path }) => path))
   const strangers = rows.filter((row) => !paths.has(row.path)).map((row) => `a row about no parameter: ${row.path}`)
-  const due = rows
-    .filter((row) => row.measure === null && !isWaiting(row, values))
-    .map((row) => `a value that works now and is not measured: ${row.path} ${showValue(row.value)}`)
-  return [...without, ...strangers, ...due]
-}
-
-/** Another value that the row needs is not available yet. */
-function isWaiting({ awaits }: Row, values: readonly ParameterValue[]): boolean {
-  return (
-    awaits !== undefined &&
-    values.some((value) => value.path === awaits.path && coversValue(awaits.value, value) && !value.available)
-  )
+  return [...without, ...strangers]
 }

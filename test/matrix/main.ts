@@ -36,7 +36,7 @@ await using runner = await openMatrixRunner()
 for (const group of chosen) {
   const lines: MeasuredRow[] = []
   for (const row of GROUPS[group]!) {
-    const line = measuredRow(row, row.measure === null ? null : await runner.run(row))
+    const line = measuredRow(row, await runner.run(row))
     const words = `${line.verdict}  ${row.path} ${showValue(row.value)}: ${line.measured} (${row.expected})`
     if (line.verdict === 'fail') failures.push(words)
     console.log(words)
@@ -55,5 +55,5 @@ const all = [...measured.values()].flat()
 const counted = (verdict: MeasuredRow['verdict']) => all.filter((line) => line.verdict === verdict).length
 for (const words of failures) console.error(words)
 for (const gap of missing) console.error(gap)
-console.log(`${counted('pass')} pass, ${counted('fail')} fail, ${counted('not available')} not available`)
+console.log(`${counted('pass')} pass, ${counted('fail')} fail`)
 process.exitCode = failures.length > 0 || missing.length > 0 ? 1 : 0

@@ -11,8 +11,6 @@ export interface ParameterValue {
   /** `videoProfiles[].width` */
   path: string
   value: unknown
-  /** False: a rule always refuses it. */
-  available: boolean
 }
 
 interface Def {
@@ -63,7 +61,7 @@ const ABOVE = (minimum: number) => minimum + 0.01
 
 /** Not part of a request: the codes of status.warnings. */
 export const WARNING = 'warnings[].code'
-const warnings: ParameterValue[] = WARNING_CODES.map((value) => ({ path: WARNING, value, available: true }))
+const warnings: ParameterValue[] = WARNING_CODES.map((value) => ({ path: WARNING, value }))
 
 /** The credentials of an element of `inputs` are those of `input`, and so are the members of an output but for the provider. */
 const isListed = (path: string, name: string): boolean =>
@@ -73,8 +71,7 @@ const parameters: ParameterValue[] = REQUEST_OBJECTS.flatMap(({ path: object, fi
   Object.entries<Field>(fields).flatMap(([name, field]) => {
     if (!isListed(object, name)) return []
     const path = object === '' ? name : `${object}.${name}`
-    const fine = (value: unknown) => field.allowed === undefined || field.allowed.some((one) => one === value)
-    return valuesOf(field).map((value) => ({ path, value, available: fine(value) }))
+    return valuesOf(field).map((value) => ({ path, value }))
   }),
 )
 

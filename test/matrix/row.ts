@@ -56,12 +56,9 @@ export interface Row {
   source?: SourceName
   /** Which of the job's files is measured. Default 0. */
   output?: number
-  /** Null: the value has an effect only together with another value, which this version does not support. */
-  measure: ((context: RowContext) => Promise<Measurement> | Measurement) | null
+  measure: (context: RowContext) => Promise<Measurement> | Measurement
   /** What a divided job keeps instead, as docs/divided-jobs.md says: its chunks are seconds long here. */
   divided?: { expected: string; measure: (context: RowContext) => Promise<Measurement> }
-  /** With `measure` null: a row is required as soon as that value is available. */
-  awaits?: { path: string; value: unknown }
   /** The test that proves it, `file: title`, if the matrix does not run the job itself. */
   test?: string
   /** Also runs in `npm test`. */
