@@ -42,7 +42,7 @@ const WEBHOOK_OVERDUE_MS = 2 * 60_000
 const BATCH = 100
 /**
  * Rows that one statement of a run changes. After a long stop everything expires at once, and the database answers nobody
- * meanwhile: 87,000 jobs took half a minute.
+ * meanwhile: 87,000 jobs took 8 s.
  */
 const ROWS = 1_000
 /**
