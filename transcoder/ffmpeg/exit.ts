@@ -99,15 +99,15 @@ export function explainExit(ending: ProcessExit): ExitFailure | null {
   const known = signal === null ? undefined : SIGNAL_CAUSES[signal]
   if (known !== undefined) return known
   if (signal !== null) return { code: 'encoder_failed', message: `The encoder crashed (${signal}) on this source.` }
+  // On SIGXCPU ffmpeg exits with 255 (123 from the fourth signal on; one is sent every second) and a message that is
+  // only logged at a more verbose level. Newer versions exit with 255 for other errors too (−1 and EPERM), so the
+  // processor time is considered as well; and 7.0 calls the data invalid that the signal cut off.
+  if ((ending.code === 255 || ending.code === 123) && ending.mayHaveReachedCpuLimit !== false)
+    return SIGNAL_CAUSES['SIGXCPU']!
   for (const [pattern, code, message] of STDERR_CAUSES) {
     const match = pattern.exec(ending.stderr)
     if (match !== null) return { code, message: typeof message === 'string' ? message : message(match) }
   }
-  // On SIGXCPU ffmpeg exits with 255 (123 from the fourth signal on; one is sent every second) and a message that is
-  // only logged at a more verbose level. Newer versions exit with 255 for other errors too (−1 and EPERM), so the
-  // processor time is considered as well.
-  if ((ending.code === 255 || ending.code === 123) && ending.mayHaveReachedCpuLimit !== false)
-    return SIGNAL_CAUSES['SIGXCPU']!
   const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
   return {
     code: 'encoder_failed',

@@ -234,7 +234,13 @@ describe('how it ended', () => {
       '[mp4 @ 0x1] reserved_moov_size is too small, needed 3 additional',
       'output_incomplete',
     ],
-    ['an end by the limit of processor time', 255, null, '', 'deadline_exceeded'],
+    [
+      'an end by the limit of processor time',
+      255,
+      null,
+      'Invalid data found when processing input',
+      'deadline_exceeded',
+    ],
     ['anything else', 187, null, 'Something odd', 'encoder_failed'],
   ]
   test.each(cases)('%s', (_title, code, signal, stderr, expected) => {
