@@ -6,7 +6,7 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/buildWeb.ts'
 import { LONG_FORM } from './test/support/longForm.ts'
-import { machineEngine } from './scripts/test/machineEngine.ts'
+import { firstEngine } from './scripts/test/testEngines.ts'
 import { LongestFirst } from './test/support/longestFirst.ts'
 import { STEP_TIMEOUT_MS, TEST_TIMEOUT_MS } from './test/support/timeouts.ts'
 
@@ -20,7 +20,7 @@ const expect = { poll: { timeout: STEP_TIMEOUT_MS } }
 const exclude = LONG_FORM ? [] : ['**/*.long.test.ts']
 
 /** BASE_URL: Vite has a variable of the same name; services that tests start would take it for theirs. */
-const env = { BASE_URL: '', ...(await machineEngine()) }
+const env = { BASE_URL: '', ...(await firstEngine(LONG_FORM)) }
 
 export default defineConfig({
   test: {

@@ -1,6 +1,6 @@
 // In charge of: `npm test`: runs all tests and prints the ten slowest files, the wall time, and in the last line the
 // number of passed tests. REQUIRE_ALL=1 makes a skipped test a failure. EVERY_ENGINE=1 repeats the tests that depend on the
-// version of ffmpeg with the npm package's ffmpeg, and runs those in containers.
+// version of ffmpeg with this machine's ffmpeg, where the others ran npm's.
 // LONG_TESTS=changed adds the groups of long forms (test/support/longGroups.ts) that have not passed on these files; none
 // begins after LONG_MINUTES. `--long NAME …` runs these groups alone, `--long all` all of them.
 // Other arguments are passed to vitest: `npm test -- test/node/plan`.
@@ -13,12 +13,15 @@ import { dirname, join } from 'node:path'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
 import { LONG_GROUPS } from '../test/support/longGroups.ts'
 import { recordProven, unprovenGroups } from './test/proven.ts'
-import { machineEngine } from './test/machineEngine.ts'
+import { firstEngine, machineEngine } from './test/testEngines.ts'
 import { ROOT } from './local/localSettings.ts'
 import { OUTSIDE_ERRORS, type OutsideError } from './test/outsideErrors.ts'
 import { addFailure, slowestFiles, tally, type Count, type Report } from './test/report.ts'
 
-/** Tests of what differs between the versions of ffmpeg: features of the engine (engineFeatures.ts), demuxers and decoders. */
+/**
+ * Tests of what differs between the versions of ffmpeg: features of the engine (engineFeatures.ts), demuxers and decoders, and
+ * what its process opens and calls.
+ */
 const ENGINE_TESTS = [
   'test/node/everyday',
   'test/node/matrix/quickRows.test.ts',
@@ -33,6 +36,7 @@ const ENGINE_TESTS = [
   'test/node/transcoder/encoding/video/hdrOutput.test.ts',
   'test/node/transcoder/encoding/video/interlacing.test.ts',
   'test/node/transcoder/extracts/images.test.ts',
+  'test/node/transcoder/ffmpeg',
   'test/node/transcoder/pipeline/audioFormatChanges.test.ts',
   'test/node/transcoder/pipeline/clockJumps.test.ts',
   'test/node/transcoder/pipeline/dividedCaptions.test.ts',
@@ -103,9 +107,9 @@ try {
   // vitest takes a path that does not exist for a filter, and runs fewer tests without a word.
   const missing = ENGINE_TESTS.filter((path) => !existsSync(join(ROOT, path)))
   if (missing.length > 0) throw new Error(`ENGINE_TESTS in scripts/test.ts lists missing paths: ${missing.join(', ')}`)
-  const engine = await locateEngine({ ...process.env, ...(await machineEngine()) })
-  console.log(`ffmpeg ${engine.version} (${engine.ffmpeg})`)
   const [first, ...names] = process.argv.slice(2)
+  const engine = await locateEngine({ ...process.env, ...(await firstEngine(first === '--long')) })
+  console.log(`ffmpeg ${engine.version} (${engine.ffmpeg})`)
   if (first === '--long') {
     const known = Object.keys(LONG_GROUPS)
     const unknown = names.filter((name) => name !== 'all' && !known.includes(name))
@@ -115,17 +119,18 @@ try {
   else {
     // Long forms are not chosen by the environment of a group's own run.
     const env: NodeJS.ProcessEnv = { ...process.env, LONG_TESTS: '' }
-    const packaged = process.env['EVERY_ENGINE'] === '1' ? await locateEngine({}) : engine
-    if (packaged.ffmpeg === engine.ffmpeg) counts.push(await runVitest([], env))
+    const own = await machineEngine()
+    const repeats = process.env['EVERY_ENGINE'] === '1' && own.FFMPEG_PATH !== ''
+    const second = repeats ? await locateEngine({ ...process.env, ...own }) : engine
+    if (second.ffmpeg === engine.ffmpeg) counts.push(await runVitest([], env))
     else {
       counts.push(await runVitest(['--project=node'], env))
       console.log(
-        `\nTests in containers; beside them, once more with ffmpeg ${packaged.version} (${packaged.ffmpeg}), and the Worker's`,
+        `\nTests in containers; beside them, once more with ffmpeg ${second.version} (${second.ffmpeg}), and the Worker's`,
       )
-      const paths = { FFMPEG_PATH: packaged.ffmpeg, FFPROBE_PATH: packaged.ffprobe }
       // Those in containers run one behind the other, and wait most of the time; the others keep both cores busy.
       const containers = runVitest(['--project=containers'], env)
-      counts.push(await runVitest(['--project=node', '--maxWorkers=2', ...ENGINE_TESTS], { ...env, ...paths }))
+      counts.push(await runVitest(['--project=node', '--maxWorkers=2', ...ENGINE_TESTS], { ...env, ...own }))
       counts.push(await runVitest(['--project=worker', '--maxWorkers=2'], env))
       counts.push(await containers)
     }

