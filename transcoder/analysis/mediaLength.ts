@@ -108,6 +108,8 @@ interface StreamLength {
   jumps: ClockJump[]
   last: number | null
   step: number
+  /** The step is the length that the last packet states. */
+  isStated: boolean
 }
 
 /** `packets`: lines of an index, a decoding time and a duration. */
@@ -116,19 +118,23 @@ export function lengthsOf(packets: string, media: MediaInfo): MediaInfo {
   for (const line of packets.split('\n')) {
     const [index, time, length] = line.split(',').map(Number.parseFloat)
     if (index === undefined || !Number.isFinite(index) || time === undefined || !Number.isFinite(time)) continue
-    const known = lengths.get(index) ?? { seconds: 0, jumps: [], last: null, step: 0 }
+    const known = lengths.get(index) ?? { seconds: 0, jumps: [], last: null, step: 0, isStated: false }
     lengths.set(index, known)
     const step = known.last === null ? 0 : time - known.last
     const isJump = step > JUMP_SECONDS || step < STEP_BACK_SECONDS
     if (isJump) known.jumps.push({ atSeconds: known.seconds + known.step, bySeconds: step - known.step })
     known.seconds += isJump ? known.step : step
-    if (Number.isFinite(length)) known.step = length!
+    known.isStated = Number.isFinite(length)
+    if (known.isStated) known.step = length!
     else if (!isJump && step > 0) known.step = step
     known.last = time
   }
   const measured = <T extends VideoStream | AudioStream>(stream: T): T => {
     const found = lengths.get(stream.index)
-    return found === undefined ? stream : { ...stream, durationSeconds: found.seconds + found.step }
+    if (found === undefined) return stream
+    // The last packet of audio may be any part of the others (WMA).
+    const isKnown = found.isStated || stream === media.video
+    return { ...stream, durationSeconds: found.seconds + (isKnown ? found.step : 0) }
   }
   const streams = [...(media.video === null ? [] : [media.video]), ...media.audio].map(measured)
   const clockJumps = streams.map(({ index }) => lengths.get(index)?.jumps ?? []).find(({ length }) => length > 0) ?? []

@@ -31,3 +31,10 @@ test('lines that say nothing are passed over', () => {
   const lines = ['', 'side data', '0,N/A,N/A', ...packets(0, 0, 25)]
   expect(lengthsOf(lines.join('\n'), media).video!.durationSeconds).toBeCloseTo(1, 3)
 })
+
+test('the last packet of audio that states no length may be short', () => {
+  const lines = ['0,0.000000,N/A', '0,0.040000,N/A', '1,0.387000,N/A', '1,0.637000,N/A', '1,0.887000,N/A']
+  const { video, audio } = lengthsOf(lines.join('\n'), media)
+  expect(video!.durationSeconds).toBeCloseTo(0.08, 3)
+  expect(audio[0]!.durationSeconds).toBeCloseTo(0.5, 3)
+})
