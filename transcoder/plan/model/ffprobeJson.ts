@@ -168,16 +168,16 @@ function frameRate(
 }
 
 /**
- * The rate of the headers, by which ffmpeg places the frames. If no camera has it, the clock is not believed. Older
- * versions of ffprobe state the demuxer's default as the average, and the ticks of H.264, two for each frame, as the
- * nominal rate.
+ * The rate of the headers, by which ffmpeg places the frames. If no camera has it, the clock is not believed. Some
+ * versions of ffprobe state the demuxer's default as the average, and ticks, two for each frame, as the nominal rate.
  */
 function elementaryRate(
   stream: ProbeStream,
   average: Rational | null,
   nominal: Rational | null,
 ): Pick<VideoStream, 'frameRate' | 'variableFrameRate' | 'countsPictures'> {
-  const ticks = stream.codec_name === 'h264' && average !== null && nominal !== null && distance(nominal, average) > 0
+  const counts = stream.codec_name === 'h264' || stream.codec_name === 'mpeg1video'
+  const ticks = counts && average !== null && nominal !== null && distance(nominal, average) > 0
   const rate = nominal === null ? average : ticks ? ratio(nominal.num, nominal.den * 2) : nominal
   if (rate !== null && believed(rate) === null)
     return { frameRate: null, variableFrameRate: false, countsPictures: true }

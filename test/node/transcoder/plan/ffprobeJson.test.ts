@@ -64,12 +64,13 @@ describe('what ffprobe prints, read', () => {
     // ffprobe 5.1, and a version that states a default and counts ticks.
     ['h264', '30/1', '30/1', { frameRate: { num: 30, den: 1 } }],
     ['h264', '25/1', '60/1', { frameRate: { num: 30, den: 1 } }],
+    ['mpeg1video', '25/1', '60000/1001', { frameRate: { num: 30_000, den: 1001 } }],
     ['hevc', '25/1', '30/1', { frameRate: { num: 30, den: 1 } }],
     ['h264', '0/0', '1000/1', { frameRate: null, countsPictures: true }],
     ['h264', '25/1', '2000/1', { frameRate: null, countsPictures: true }],
   ])('an elementary stream of %s with %s on average and %s', (codec_name, average, nominal, expected) => {
     const stream = { ...video, codec_name, avg_frame_rate: average, r_frame_rate: nominal }
-    const read = parseFfprobe({ format: { format_name: codec_name }, streams: [stream] }).video
+    const read = parseFfprobe({ format: { format_name: codec_name.replace('mpeg1', 'mpeg') }, streams: [stream] }).video
     expect(read).toMatchObject({ ...expected, variableFrameRate: false })
   })
   test('a rate that no one counted is marked', () => {
