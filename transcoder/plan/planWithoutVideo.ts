@@ -2,7 +2,7 @@
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planTrack } from './audio/audioTracks.ts'
-import { describeAudioCount } from './audio/missingAudio.ts'
+import { describeAudioCount, whyMissing } from './audio/missingAudio.ts'
 import { mixedStreams } from './model/channelMix.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
 import { planAudioSegments } from './audioSegments.ts'
@@ -146,14 +146,16 @@ function nothingOfVideo(spec: JobSpec, media: MediaInfo): TaskError {
 
 function noVideo(spec: JobSpec, media: MediaInfo): TaskError {
   const audio = media.audio.length
-  const has = audio === 1 ? 'only 1 audio stream' : `only ${audio} audio streams`
+  const has = audio === 0 ? describeAudioCount(audio) : `only ${describeAudioCount(audio)}`
   const cover = media.other.some((stream) => stream.type === 'cover art') ? ' and cover art, which is no video' : ''
   const instead =
     spec.audioDirectory === null
       ? 'leave out the video profiles, or give audio_output_path, and an audio profile with source_stream to have its audio as files'
       : 'give an audio profile its source_stream to have that audio as a file in audio_output_path'
   const declared = undecodableVideo(media) ?? 'no video stream'
-  return new TaskError('no_video', `The source has ${declared}: it has ${has}${cover}; ${instead}.`, {
+  const unreadable = media.other.find(({ audioNumber }) => audioNumber === 1)
+  const but = audio > 0 || unreadable === undefined ? instead : whyMissing(media, 1)
+  return new TaskError('no_video', `The source has ${declared}: it has ${has}${cover}; ${but}.`, {
     field: 'input',
     details: { audio_streams: audio, other_streams: media.other.length },
   })

@@ -348,6 +348,17 @@ describe('what the source is', () => {
       message:
         'The source has no video stream: it has only 1 audio stream; leave out the video profiles, or give audio_output_path, and an audio profile with source_stream to have its audio as files.',
     })
+    const data = {
+      index: 0,
+      id: null,
+      type: 'audio data',
+      codec: 'Dolby E in pcm_s24le',
+      language: null,
+      audioNumber: 1,
+    }
+    expect(problem(jobSpec(), { ...mediaInfo({}, { audio: [], other: [data] }), video: null }).message).toBe(
+      'The source has no video stream: it has no audio streams; source_stream 1 is Dolby E in pcm_s24le (stream 0 of the source), which cannot be decoded; the source has no other audio.',
+    )
     const silent = jobSpec({ audioDirectory: 'a', audio: [audioProfile({ sourceStream: null })] })
     expect(problem(silent, { ...mediaInfo(), video: null }).message).toContain(
       'give an audio profile its source_stream',
