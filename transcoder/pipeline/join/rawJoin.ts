@@ -20,6 +20,10 @@ const MOST_AUDIO_BYTES = 512 * 1024 * 1024
 const LATE_SAMPLES = SAMPLE_RATE / 2
 /** Written at once. */
 const BLOCK_SAMPLES = 4800
+/** The encoder reads audio in packets of up to so many samples, and goes on only with a whole one (ffmpeg 7; 1024 before). */
+const PACKET_SAMPLES = 4096
+/** Of a block that is being written, an unknown part has arrived. */
+const BLOCK_BYTES = 64 * 1024
 
 export interface RawFormat {
   /** null = no video. */
@@ -318,23 +322,29 @@ export class RawJoin {
     const { rate, frameBytes } = this.#format.video!
     const pending = this.#video!.writableLength
     if (pending < frameBytes) return false
-    // With the audio of the frame that is being written, the encoder can go on.
-    const handed = this.#samplesOf(this.#videoBytes - pending + frameBytes) - FADE_SAMPLES
-    const starving = this.#tracks.filter(
-      ({ pipe, hasSource, hasEnded, written }) =>
-        hasSource && !hasEnded && pipe.writableLength === 0 && written < handed,
-    )
+    const needed = this.#samplesNeeded()
+    const starving = this.#starving(needed)
     if (starving.length === 0) return true
     const ahead = (VIDEO_AHEAD_SECONDS * rate.num * frameBytes) / rate.den
     if (pending < Math.min(MOST_VIDEO_BYTES, Math.max(LEAST_VIDEO_BYTES, ahead))) return false
     // A little more than it has video for: it may need some to go on.
-    const filled = Math.min(handed + LATE_SAMPLES, this.#samplesOf(this.#videoBytes) - FADE_SAMPLES)
+    const filled = Math.min(needed + LATE_SAMPLES, this.#samplesOf(this.#videoBytes) - FADE_SAMPLES)
     for (const track of starving) {
       const missing = Math.max(0, filled - track.written)
       track.late += missing
       this.#writeSilence(track, missing)
     }
     return true
+  }
+
+  /** With the audio of the frame that is being written, and what completes its packet, the encoder can go on. */
+  #samplesNeeded(): number {
+    const handed = this.#videoBytes - this.#video!.writableLength + this.#format.video!.frameBytes + BLOCK_BYTES
+    return this.#samplesOf(handed) - FADE_SAMPLES + PACKET_SAMPLES
+  }
+
+  #starving(needed: number): Track[] {
+    return this.#tracks.filter(({ pipe, written }) => pipe.writableLength === 0 && written < needed)
   }
 
   /** Samples of the piece's first bytes of video. */
@@ -346,7 +356,8 @@ export class RawJoin {
   #isAudioFull(track: Track): boolean {
     if (this.#video === null)
       return track.pipe.writableNeedDrain && !this.#tracks.some(({ pipe }) => pipe.writableLength === 0)
-    return track.queuedBytes > SAMPLE_RATE * track.blockBytes && this.#video.writableLength > 0
+    const isAhead = track.queuedBytes > SAMPLE_RATE * track.blockBytes && this.#video.writableLength > 0
+    return isAhead && this.#starving(this.#samplesNeeded()).length === 0
   }
 
   async #waitWhile(isFull: () => boolean): Promise<void> {

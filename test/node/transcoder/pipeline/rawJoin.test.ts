@@ -152,3 +152,38 @@ test('an encoder that waits for audio gets video and silence where the audio of 
   // What was replaced by silence is not heard later.
   expect(heard.findIndex((value, index) => index >= begin && value !== wanted[index])).toBe(-1)
 })
+
+test.each([
+  ['of a piece', true],
+  ['of silence', false],
+])(
+  'an encoder that reads a frame, then a whole packet of audio %s, goes on at any frame rate',
+  async (_name, hasAudio) => {
+    const frameBytes = 256 * 1024
+    const format = { video: { rate: { num: 50, den: 1 }, frameBytes }, audio: [2] }
+    const video = new PassThrough({ highWaterMark: 1 })
+    const audio = new PassThrough({ highWaterMark: 1 })
+    const raw = new RawJoin(format, [video, audio], NEVER)
+    raw.begin({ length: null, isFixed: false, hasAudio: [hasAudio], isFirst: true, isLast: true })
+    const read = async (stream: Readable, count: number): Promise<void> => {
+      for (let rest = count; rest > 0;) {
+        const chunk = stream.read() as Buffer | null
+        if (chunk === null) await once(stream, 'readable')
+        else rest -= chunk.length
+      }
+    }
+    const encoder = (async () => {
+      await read(video, frameBytes)
+      await read(audio, 4096 * 8)
+      video.resume()
+      audio.resume()
+    })()
+    await Promise.all([
+      raw.readVideo(inParts(Buffer.alloc(20 * frameBytes), 64 * 1024)),
+      hasAudio ? raw.readAudio(inParts(samples(20 * 960), 4096), 0) : undefined,
+      encoder,
+    ])
+    expect((await raw.finish(0)).used).toBe(20)
+    await raw.end()
+  },
+)
