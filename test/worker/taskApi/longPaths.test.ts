@@ -3,7 +3,7 @@
 // Not in charge of: which paths are accepted (test/node/contract/job/rules/pathLengths.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
-import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
+import { OUTPUT_PROVIDERS, rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { oracleApiKey, TENANCY, USER } from '../storage/oracleKey.ts'
 import { MAX_UPLOAD_HANDLE } from '#contract/task/protocol.ts'
 import { gcsStore } from '../../../worker/storage/google/gcsStore.ts'
@@ -219,8 +219,9 @@ test.each(sinks)(
   },
 )
 
-test('the service store’s prefix is subtracted from the limit', () => {
-  expect(ownPrefix(account, crypto.randomUUID()).length + rulesOf('vendor-store').outputPathBytes!).toBe(1024)
+test.each(OUTPUT_PROVIDERS)('%s: with what is in front of it, the longest path is a key of 1,024 bytes', (provider) => {
+  const prefix = provider === 'vendor-store' ? ownPrefix(account, crypto.randomUUID()) : ''
+  expect(prefix.length + rulesOf(provider).outputPathBytes!).toBe(1024)
 })
 
 test('an upload id too long for a handle fails at once, and the upload is aborted', async () => {

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { OUTPUT_PROVIDERS, rulesOf, storeRules } from '#contract/job/stores/registry.ts'
+import { rulesOf, storeRules } from '#contract/job/stores/registry.ts'
 import { joinPath, attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { dashObjects, hlsObjects } from '../../../../../transcoder/manifests/manifestObjects.ts'
 import { tarDocuments } from '../../../../../transcoder/manifests/tar/tarPlaylists.ts'
@@ -170,14 +170,6 @@ describe('the longest path that is accepted', () => {
     if (shape.exact) expect([name, Math.max(...bytes)]).toEqual([name, limit])
     else expect(Math.max(...bytes)).toBeGreaterThan(limit - 8)
   })
-
-  test.each(OUTPUT_PROVIDERS.map((provider) => [provider, rulesOf(provider).outputPathBytes!] as const))(
-    '%s: with what is in front of it, a key of 1,024 bytes',
-    (provider, limit) => {
-      const prefix = provider === 'vendor-store' ? `out/${'a'.repeat(40)}/${crypto.randomUUID()}/` : ''
-      expect(prefix.length + limit).toBe(1024)
-    },
-  )
 })
 
 test('where no name at all would fit, the directory is what is too long', () => {
