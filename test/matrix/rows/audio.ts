@@ -167,15 +167,6 @@ const channels: Row[] = [
   stereoRow('audioProfiles[].audio_channels', '2', { audio_channels: '2' }),
   surroundRow('aac'),
   surroundRow('ac3'),
-  rejectedRow(
-    {
-      path: 'audioProfiles[].audio_channels',
-      value: '6',
-      job: { audioProfiles: [{ audio_codec: 'mp2', audio_channels: '6' }] },
-    },
-    'unsupported_combination',
-    'audioProfiles[0].audio_channels',
-  ),
   stereoRow('audioProfiles[].primary_audio_downmix_to_stereo', true, {
     audio_channels: '6',
     primary_audio_downmix_to_stereo: true,
@@ -279,15 +270,6 @@ const streams: Row[] = [
       return measurement(tones.map(hertz).join(', '), right && tones.length === wanted.length)
     },
   })),
-  rejectedRow(
-    {
-      path: 'videoProfiles[].audio_profiles',
-      value: '7',
-      job: { videoProfiles: [{ audio_profiles: '7' }] },
-    },
-    'out_of_range',
-    'videoProfiles[0].audio_profiles',
-  ),
 ]
 
 const DOLBY = { audio_codec: 'ac3', audio_bitrate: '192' }

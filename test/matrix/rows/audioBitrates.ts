@@ -1,7 +1,8 @@
-// In charge of: audio bitrates: every bitrate that a codec has is measured, every other one refused.
-import { allowedAudioBitrates, AUDIO_BITRATES } from '#contract/job/rules/audioBitrates.ts'
+// In charge of: audio bitrates: every bitrate that a codec has is measured.
+// Not in charge of: those that are refused (test/node/contract/job/rules/audioBitrates.test.ts).
+import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { readPackets, probeStream } from '../../support/media/media.ts'
-import { measurement, rejectedRow, type Row } from '../row.ts'
+import { measurement, type Row } from '../row.ts'
 import { CODECS, audioJob } from './audio.ts'
 
 /** kbps of the packets of an audio stream, without the first and last, which encoders fill freely. */
@@ -15,7 +16,7 @@ export const audioBitrates: Row[] = CODECS.flatMap((audio_codec) =>
   ([2, 6] as const).flatMap((channels) => {
     const allowed = allowedAudioBitrates(audio_codec, channels) ?? []
     const profile = (kbps: number) => ({ audio_codec, audio_channels: `${channels}`, audio_bitrate: `${kbps}` })
-    const fits = allowed.map((kbps): Row => {
+    return allowed.map((kbps): Row => {
       // At most eight profiles per job.
       const half = allowed.filter((each) => each > 256 === kbps > 256)
       // AAC uses the bits that it needs; the other two have frames of one size.
@@ -38,19 +39,5 @@ export const audioBitrates: Row[] = CODECS.flatMap((audio_codec) =>
         },
       }
     })
-    const beyond = AUDIO_BITRATES.filter((kbps) => !allowed.includes(kbps)).map((kbps) =>
-      allowed.length === 0
-        ? rejectedRow(
-            { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
-            'unsupported_combination',
-            'audioProfiles[0].audio_channels',
-          )
-        : rejectedRow(
-            { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
-            'audio_bitrate_not_allowed',
-            'audioProfiles[0].audio_bitrate',
-          ),
-    )
-    return [...fits, ...beyond]
   }),
 )

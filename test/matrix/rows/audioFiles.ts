@@ -6,7 +6,7 @@ import { AUDIO_CODECS, AUDIO_CONTAINERS, audioFileOf } from '#contract/codecs.ts
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { audioSamples, dominantFrequency } from '../../support/media/audioSamples.ts'
 import { ffmpeg, probeFile, probeStream } from '../../support/media/media.ts'
-import { measurement, rejectedRow, type JobChange, type Row } from '../row.ts'
+import { measurement, type JobChange, type Row } from '../row.ts'
 import { SURROUND_HZ } from '../sourceClips.ts'
 
 const fileJob = (audioProfiles: Record<string, unknown>[]): JobChange => ({
@@ -68,28 +68,6 @@ const withVideo = (['opus', 'flac', 'eac3'] as const).map((codec, position): Row
   },
 }))
 
-const refused = (
-  [
-    ['mp3', 'mp4'],
-    ['pcm', 'mp4'],
-    ['mp3', 'ts'],
-    ['opus', 'ts'],
-    ['flac', 'ts'],
-    ['eac3', 'ts'],
-    ['pcm', 'ts'],
-  ] as const
-).map(([audio_codec, output_container]) =>
-  rejectedRow(
-    {
-      path: 'audioProfiles[].audio_codec',
-      value: audio_codec,
-      job: { output_container, audioProfiles: [{ audio_codec, ...rate(audio_codec) }] },
-    },
-    'unsupported_combination',
-    'audioProfiles[0].audio_codec',
-  ),
-)
-
 const CODEC_OF: Record<AudioContainer, AudioCodec> = {
   m4a: 'aac',
   ac3: 'ac3',
@@ -146,16 +124,6 @@ const containers = AUDIO_CONTAINERS.map((audio_container): Row => {
   }
 })
 
-const wrongContainer = rejectedRow(
-  {
-    path: 'audioProfiles[].audio_container',
-    value: 'ogg',
-    job: fileJob([{ audio_codec: 'aac', audio_container: 'ogg' }]),
-  },
-  'unsupported_combination',
-  'audioProfiles[0].audio_container',
-)
-
 const RATE_JOB = fileJob([
   { audio_codec: 'mp3', audio_sample_rate: '44100' },
   { audio_codec: 'flac', audio_bitrate: undefined, audio_sample_rate: '48000' },
@@ -178,26 +146,6 @@ const sampleRates = (['44100', '48000', '96000'] as const).map((value, output): 
     return measurement(`${hz} Hz, ${hertz(tone)} for ${seconds.toFixed(0)} s`, right)
   },
 }))
-const wrongRates = [
-  rejectedRow(
-    {
-      path: 'audioProfiles[].audio_sample_rate',
-      value: '44100',
-      job: fileJob([{ audio_codec: 'opus', audio_sample_rate: '44100' }]),
-    },
-    'unsupported_combination',
-    'audioProfiles[0].audio_sample_rate',
-  ),
-  rejectedRow(
-    {
-      path: 'audioProfiles[].audio_sample_rate',
-      value: '44100',
-      job: { audioProfiles: [{ audio_sample_rate: '44100' }] },
-    },
-    'unsupported_combination',
-    'audioProfiles[0].audio_sample_rate',
-  ),
-]
 
 const DEPTH_JOB = fileJob(
   ['16', '24'].flatMap((audio_bit_depth) =>
@@ -291,11 +239,8 @@ const surrounds = (['opus', 'flac', 'eac3', 'pcm'] as const).map((audio_codec): 
 export const audioFiles: readonly Row[] = [
   ...codecs,
   ...withVideo,
-  ...refused,
   ...containers,
-  wrongContainer,
   ...sampleRates,
-  ...wrongRates,
   ...bitDepths,
   ...surrounds,
 ]

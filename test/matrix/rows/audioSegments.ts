@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { audioSamples, dominantFrequency } from '../../support/media/audioSamples.ts'
 import { probeFile } from '../../support/media/media.ts'
 import { joinedSegments } from '../../support/transcoder/segmentedTask.ts'
-import { measurement, rejectedRow, type JobChange, type Measurement, type Row, type RowContext } from '../row.ts'
+import { measurement, type JobChange, type Measurement, type Row, type RowContext } from '../row.ts'
 
 type Objects = ReadonlyMap<string, Buffer>
 
@@ -115,21 +115,5 @@ export const audioSegments: readonly Row[] = [
       const count = mpd.match(/<Representation /g)?.length ?? 0
       return measurement(`${sets.join(', ')} with ${count} representations`, sets.join() === 'audio' && count === 2)
     },
-  ),
-  rejectedRow(
-    { path: 'output_container', value: 'silverlight', job: { output_container: 'silverlight', videoProfiles: [] } },
-    'required',
-    'videoProfiles',
-  ),
-  ...(['mp3', 'pcm'] as const).map((audio_codec) =>
-    rejectedRow(
-      {
-        path: 'audioProfiles[].audio_codec',
-        value: audio_codec,
-        job: { output_container: 'hls', videoProfiles: [], audioProfiles: audio([audio_codec]) },
-      },
-      'unsupported_combination',
-      'audioProfiles[0].audio_codec',
-    ),
   ),
 ]

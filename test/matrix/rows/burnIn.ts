@@ -1,7 +1,7 @@
 // In charge of: captions that are drawn into the video.
 import { BURNED_IN_CAPTION, SOURCE_TRACK } from '#contract/limits.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { measurement, provenByTest, rejectedRow, storedConfigRow, type Row } from '../row.ts'
+import { measurement, provenByTest, storedConfigRow, type Row } from '../row.ts'
 
 const TEST = 'test/node/transcoder/pipeline/burnIn.test.ts'
 const BITMAP_TEST = 'test/node/transcoder/pipeline/bitmapBurnIn.test.ts'
@@ -47,18 +47,4 @@ export const burnIn: Row[] = [
     'PGS: each subtitle is in its frames, its place and its colours, in each output',
   ),
   drawn('source_track', SOURCE_TRACK.maximum, 0, 'the 32nd subtitle stream, if the source has it'),
-  rejectedRow(
-    { path: 'burn_in_captions.captions', value: 0, job: { captions: [], burn_in_captions: { captions: 0 } } },
-    'out_of_range',
-    'burn_in_captions.captions',
-  ),
-  rejectedRow(
-    {
-      path: 'burn_in_captions.source_track',
-      value: 1,
-      job: { videoProfiles: [{ video_codec: 'copy' }], burn_in_captions: { source_track: 1 } },
-    },
-    'unsupported_combination',
-    'burn_in_captions',
-  ),
 ]

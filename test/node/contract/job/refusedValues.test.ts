@@ -205,6 +205,8 @@ describe('every combination that is not legal', () => {
   const mpeg2 = { video_bitrate: 8000 }
   const combination = 'unsupported_combination'
   const codec = `${combination} audioProfiles[0].audio_codec`
+  const withoutVideo = (output_container: string, audio: Record<string, unknown>) =>
+    request({ output_container, videoProfiles: [], audioProfiles: [{ source_stream: 1, ...audio }] })
   const size = { width: 0, height: 0, video_bitrate: 500 }
   const uploads = { cloud_provider: 'file-upload' }
   const two = [{ input: '12' }, { input: '13' }]
@@ -276,6 +278,45 @@ describe('every combination that is not legal', () => {
       'mp2 in hls': request({ output_container: 'hls' }, {}, { audio_codec: 'mp2' }),
       'mp2 in silverlight': request({ output_container: 'silverlight' }, {}, { audio_codec: 'mp2' }),
       'ac3 in silverlight': request({ output_container: 'silverlight' }, {}, { audio_codec: 'ac3' }),
+    }),
+    ...refused(
+      codec,
+      [],
+      Object.fromEntries(
+        [
+          ['mp3', 'mp4'],
+          ['pcm', 'mp4'],
+          ['mp3', 'ts'],
+          ['opus', 'ts'],
+          ['flac', 'ts'],
+          ['eac3', 'ts'],
+          ['pcm', 'ts'],
+        ].map(([audio_codec, output_container]) => {
+          const audio_bitrate = ['pcm', 'flac'].includes(audio_codec!) ? undefined : 128
+          return [
+            `${audio_codec} in ${output_container}`,
+            request({ output_container }, {}, { audio_codec, audio_bitrate }),
+          ]
+        }),
+      ),
+    ),
+    ...refused(codec, ['opus'], {
+      'mp3 in hls without video': withoutVideo('hls', { audio_codec: 'mp3' }),
+      'pcm in hls without video': withoutVideo('hls', { audio_codec: 'pcm' }),
+    }),
+    ...refused('required videoProfiles', [], {
+      'Smooth Streaming without video': withoutVideo('silverlight', { audio_codec: 'aac' }),
+    }),
+    ...refused(`${combination} audioProfiles[0].audio_sample_rate`, ['48000'], {
+      'opus of 44.1 kHz': request(
+        { videoProfiles: [] },
+        {},
+        {
+          audio_codec: 'opus',
+          audio_container: 'ogg',
+          audio_sample_rate: '44100',
+        },
+      ),
     }),
     ...refused(`${combination} video_codec`, ['h.264'], {
       'mpeg2 in hls': request({ output_container: 'hls', video_codec: 'mpeg2' }, mpeg2),
