@@ -51,7 +51,7 @@ export async function measureFrames(
     rgb: false,
   } as const
   const reading = [...(seek ?? []), ...steadyFrameInput(frames)]
-  // idet reads the frames beside one with its line size, which `pad` changes in some: ffmpeg 7.0 crashes then. \`copy\` makes
+  // idet reads the frames beside one with its line size, which `pad` changes in some: ffmpeg 7.0 crashes then. `copy` makes
   // them alike.
   const filters = [...steadyFilters(frames), 'copy', 'idet']
   const result = await runFfmpeg(engine, idetArgs(url, reading, filters, videoSpecifier(usedPids(media)), threads), {
