@@ -53,3 +53,27 @@ export async function joinedFiles(
   }
   return { paths, seen: await watchInTurn(paths) }
 }
+
+const VIDEO = {
+  h264: [...X264, '-bf', '0'],
+  mpeg2: ['-c:v', 'mpeg2video', '-b:v', '3M', '-bf', '0', '-g', '12'],
+  hevc: ['-c:v', 'libx265', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-x265-params', 'log-level=error:bframes=0'],
+}
+const SOUND = { aac: AAC, mp2: ['-c:a', 'mp2', '-b:a', '192k'], ac3: ['-c:a', 'ac3', '-b:a', '256k'] }
+
+/** A transport stream on one clock, each of whose pieces has codecs and a program map of its own. */
+export async function codecsMidway(
+  shop: Workshop,
+  pieces: readonly (Piece & { video: keyof typeof VIDEO; sound: keyof typeof SOUND })[],
+): Promise<{ paths: string[]; seen: Seen }> {
+  const files: string[] = []
+  let from = 0
+  for (const [index, { video, sound, ...form }] of pieces.entries()) {
+    // MP2 has two channels at most.
+    const piece = { ...form, channels: Math.min(sound === 'mp2' ? 2 : 6, form.channels ?? 2), from }
+    const clock = ['-muxdelay', '0', '-output_ts_offset', `${10 + from}`, '-tables_version', `${index}`]
+    files.push(await shop.clip(`codecs-${index}.ts`, piece, [...VIDEO[video], ...SOUND[sound], ...clock]))
+    from += form.seconds
+  }
+  return { paths: [await shop.append('codecs.ts', files)], seen: await watchInTurn(files) }
+}

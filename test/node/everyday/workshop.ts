@@ -99,14 +99,20 @@ export function inTurn(before: Seen, after: Seen): Seen {
       : {
           start: one.start,
           overlap: 0,
-          channels: one.channels.slice(0, 2).map((samples, channel) => {
-            const place = Math.round((two.start + shift - one.start) * 48_000)
-            const added = two.channels[Math.min(channel, two.channels.length - 1)]!
-            const laid = new Float32Array(place + added.length)
-            laid.set(samples.subarray(0, place))
-            laid.set(added, place)
-            return laid
-          }),
+          // Mono is heard in both channels of what a stereo piece makes stereo.
+          channels: Array.from(
+            { length: Math.min(2, Math.max(one.channels.length, two.channels.length)) },
+            (_, channel) => {
+              const place = Math.round((two.start + shift - one.start) * 48_000)
+              const [samples, added] = [one, two].map(
+                ({ channels }) => channels[Math.min(channel, channels.length - 1)]!,
+              )
+              const laid = new Float32Array(place + added!.length)
+              laid.set(samples!.subarray(0, place))
+              laid.set(added!, place)
+              return laid
+            },
+          ),
         }
   return {
     pictures: [...before.pictures, ...moved],
