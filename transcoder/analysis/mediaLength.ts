@@ -26,6 +26,8 @@ const LOOKS = 16
 const LOOK_BYTES = 64 * 1024
 /** Between two places, as a multiple of the median. */
 const UNEVEN = 3
+/** ffprobe takes a step back in a transport or program stream for the end of the 33 bits. */
+const WRAP_SECONDS = 2 ** 33 / TICKS_PER_SECOND
 const TIMEOUT_MS = 30 * 60_000
 /** 24 hours of 100 packets a second. */
 const OUTPUT_BYTES = 256 * 1024 * 1024
@@ -122,7 +124,8 @@ export function lengthsOf(packets: string, media: MediaInfo): MediaInfo {
     lengths.set(index, known)
     const step = known.last === null ? 0 : time - known.last
     const isJump = step > JUMP_SECONDS || step < STEP_BACK_SECONDS
-    if (isJump) known.jumps.push({ atSeconds: known.seconds + known.step, bySeconds: step - known.step })
+    const back = step > WRAP_SECONDS / 2 && media.formats.some((format) => format.startsWith('mpeg')) ? WRAP_SECONDS : 0
+    if (isJump) known.jumps.push({ atSeconds: known.seconds + known.step, bySeconds: step - known.step - back })
     known.seconds += isJump ? known.step : step
     known.isStated = Number.isFinite(length)
     if (known.isStated) known.step = length!

@@ -47,7 +47,7 @@ export function parseFfprobe(
   return {
     formats,
     ...(program === null
-      ? { durationSeconds: positive(document.format?.duration), startSeconds: number(document.format?.start_time) }
+      ? { durationSeconds: fileDuration(document), startSeconds: number(document.format?.start_time) }
       : extent(streams)),
     sizeBytes: positive(document.format?.size),
     video: main === undefined ? null : readVideo(main, formats),
@@ -73,6 +73,18 @@ function chooseProgram(document: FfprobeJson, programs: readonly Program[], want
   const videos = (document.streams ?? []).filter((stream) => stream.codec_type === 'video' && hasSize(stream))
   const pictures = new Set(videos.map(({ index }) => index))
   return programs.find(({ streams }) => streams?.some(({ index }) => pictures.has(index))) ?? null
+}
+
+/** More is no offset of an encoder. */
+const LATE_SECONDS = 1
+
+/** Matroska's duration may be the end of a recording that begins late: it is where the tags of its streams have it. */
+function fileDuration({ format, streams = [] }: FfprobeJson): number | null {
+  const stated = positive(format?.duration)
+  const start = number(format?.start_time) ?? 0
+  if (stated === null || start < LATE_SECONDS) return stated
+  const isEnd = streams.some((stream) => Math.abs((taggedEnd(stream) ?? 0) - stated) < LATE_SECONDS)
+  return isEnd ? positive(`${stated - start}`) : stated
 }
 
 /** The file's own values would include the other programs, which may be longer or on another clock. */
@@ -317,10 +329,15 @@ function number(text: string | undefined): number | null {
  * the time at which the stream ends.
  */
 function streamDuration(stream: ProbeStream): number | null {
-  const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(stream.tags?.['DURATION'] ?? '') ?? []
-  if (seconds === undefined) return positive(stream.duration)
-  const end = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
-  return positive(stream.duration) ?? positive(`${end - Math.max(0, number(stream.start_time) ?? 0)}`)
+  const end = taggedEnd(stream)
+  const tagged = end === null ? null : positive(`${end - Math.max(0, number(stream.start_time) ?? 0)}`)
+  return positive(stream.duration) ?? tagged
+}
+
+/** As Matroska's tags state it. */
+function taggedEnd({ tags }: ProbeStream): number | null {
+  const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(tags?.['DURATION'] ?? '') ?? []
+  return seconds === undefined ? null : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
 }
 
 function positive(text: string | undefined): number | null {

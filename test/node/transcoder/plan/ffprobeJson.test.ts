@@ -81,6 +81,14 @@ describe('what ffprobe prints, read', () => {
     expect(read('matroska,webm', '0/0')).toBe('grid')
     expect(read('flv', '1000/1')).toBe('grid')
   })
+  test.each([
+    ['27:46:46.016000000', 6.037],
+    ['00:00:06.016000000', 100_006.016],
+  ])('a Matroska file from 99999.979 s on whose stream has the tag %s', (DURATION, seconds) => {
+    const format = { format_name: 'matroska,webm', start_time: '99999.979', duration: '100006.016' }
+    const { durationSeconds } = parseFfprobe({ format, streams: [{ ...video, tags: { DURATION } }] })
+    expect(durationSeconds).toBeCloseTo(seconds, 6)
+  })
   test('the identifier of a stream is its PID in a transport stream', () => {
     expect(parseFfprobe({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)
     expect(parseFfprobe({ streams: [{ ...video, id: 'nonsense' }] }).video?.id).toBeNull()
