@@ -207,6 +207,8 @@ const BEYOND_SHAPE = [
   { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_stream)$/ },
   // A profile that is encoded needs them, one that copies the source’s video does not; the document has one shape for both.
   { code: /^required$/, field: /^(?:job\.)?videoProfiles\[\d+\]\.(?:width|height|video_bitrate)$/ },
+  // One of two is needed: input or inputs, captions or source_track.
+  { code: /^required$/, field: /^(?:job\.)?(?:input|burn_in_captions)$/ },
 ]
 const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
   OF_SHAPE.has(code) && !BEYOND_SHAPE.some((rule) => rule.code.test(code) && rule.field.test(field))
