@@ -1,7 +1,7 @@
 // In charge of: the JSON Schemas of requests, generated from the schema that validates them.
 // Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
-import { NUMBER_AS_TEXT, type Field, type Fields } from '#contract/job/fields/field.ts'
+import { NUMBER_AS_TEXT, WHOLE_NUMBER_AS_TEXT, type Field, type Fields } from '#contract/job/fields/field.ts'
 import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'
 import { INPUTS, METADATA, SOURCE_STREAM } from '#contract/limits.ts'
 import { nullable, schemaRef, type Schema } from './schemaParts.ts'
@@ -48,7 +48,11 @@ function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: Field)
     return { ...rest, anyOf: [{ type: 'string', enum: values as string[] }, asNumber] }
   }
   if (type === 'string') return { ...rest, type: [maximum === undefined ? 'number' : 'integer', 'string'] }
-  return { ...rest, type: [type, 'string'], pattern: NUMBER_AS_TEXT.source }
+  return {
+    ...rest,
+    type: [type, 'string'],
+    pattern: (type === 'integer' ? WHOLE_NUMBER_AS_TEXT : NUMBER_AS_TEXT).source,
+  }
 }
 
 function request(fields: Fields, required: readonly string[]): Schema {

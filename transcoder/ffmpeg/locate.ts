@@ -162,6 +162,7 @@ async function examineFfmpeg(path: string): Promise<ExaminedVersion & Pick<Engin
       captionsAcrossRates: atLeast(avutil, SEVEN),
       severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),
+      followsAspect: !atLeast(avutil, SEVEN),
       amrPackets: (await decodedSamples(path, TWO_AMR_FRAMES)) === 2 * AMR_FRAME_SAMPLES,
       vpxAlpha: decoders.has('libvpx') && decoders.has('libvpx-vp9'),
       teletext: decoders.has('libzvbi_teletextdec'),

@@ -1,5 +1,6 @@
-// In charge of: the lengths and the first picture of an open source.
+// In charge of: the lengths, the first picture and the display aspect ratios of an open source.
 // Not in charge of: how they are measured (analysis/mediaLength.ts).
+import { withDisplayRatios } from '../analysis/aspectChanges.ts'
 import { measureLengths, withMeasuredLengths } from '../analysis/mediaLength.ts'
 import { withFirstPicture } from '../analysis/firstPicture.ts'
 import { TaskError } from '#contract/taskError.ts'
@@ -21,7 +22,8 @@ export async function withLengths(
   const options = { signal, cwd: workspace.cwd }
   const measured = await withMeasuredLengths(engine, loopback.url, media, { read, size }, options)
   if (measured.clockJumps !== undefined && measured.formats.includes('flv')) loopback.readAsLive()
-  return withFirstPicture(engine, loopback.url, measured, options)
+  const begun = await withFirstPicture(engine, loopback.url, measured, options)
+  return engine.features.followsAspect ? begun : withDisplayRatios(begun, { read, size })
 }
 
 /** Throws source_too_long. A source that states no length (null) is stopped while it is encoded (encode.ts). */

@@ -49,6 +49,7 @@ import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import { planCopiedSubtitles, copiedSubtitleKbps } from './streams/copiedSubtitles.ts'
 import { textSubtitleStreams } from './streams/textSubtitles.ts'
 import { segmentGridRate, gopOf, outputRate, sourceRate } from './video/frameRate.ts'
+import { warnDisplayRatios } from './video/displayRatios.ts'
 import { checkSourceSize } from './video/sourceSizeCheck.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 import { resolveSpec } from './resolveSpec.ts'
@@ -117,7 +118,7 @@ export function planJob(
   context.warn(...warnDroppedStreams(media, keptPids, carried), ...warnClockJumps(media))
   if (isDecoded) {
     warnSource(context, sourceVideo)
-    context.warn(...warnFirstFrameHeld(spec, media))
+    context.warn(...warnFirstFrameHeld(spec, media), ...warnDisplayRatios(media))
   }
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 

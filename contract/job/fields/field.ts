@@ -80,6 +80,8 @@ export const field = <S extends z.ZodMiniType>(schema: S, meta: Meta): FieldType
 })
 
 export const NUMBER_AS_TEXT = /^-?\d{1,15}(\.\d{1,15})?$/
+/** What NUMBER_AS_TEXT reads as a whole number. */
+export const WHOLE_NUMBER_AS_TEXT = /^-?\d{1,15}(\.0{1,15})?$/
 /** Decision "numbers and strings": every number may also be sent as a string. */
 export const numberFromText = z.transform((value: unknown) =>
   typeof value === 'string' && NUMBER_AS_TEXT.test(value) ? Number(value) : value,

@@ -1,7 +1,7 @@
 // In charge of: checking one answer to one request, by the document and by rules for every answer.
 // Not in charge of: sending, reading the document (apiDocument.ts), the task API (taskApi.ts).
 import { requestErrorStatus } from '#contract/errorCodes.ts'
-import { NUMBER_AS_TEXT } from '#contract/job/fields/field.ts'
+import { NUMBER_AS_TEXT, WHOLE_NUMBER_AS_TEXT } from '#contract/job/fields/field.ts'
 import { headerOf, type Response } from './http/responseParser.ts'
 import { parsed } from './generators/body.ts'
 import type { OperationSpec, OpenapiDocument } from './apiDocument.ts'
@@ -282,8 +282,9 @@ function asRead(given: { [name: string]: any }, value: unknown, document: Openap
     )
   }
   const kinds = [schema, ...((schema['anyOf'] ?? []) as { [name: string]: any }[])]
+  const patterns = [NUMBER_AS_TEXT.source, WHOLE_NUMBER_AS_TEXT.source]
   const isEither = kinds.some(
-    ({ type, pattern }) => Array.isArray(type) && type.includes('string') && pattern === NUMBER_AS_TEXT.source,
+    ({ type, pattern }) => Array.isArray(type) && type.includes('string') && patterns.includes(pattern as string),
   )
   return isEither && typeof value === 'string' && NUMBER_AS_TEXT.test(value) ? Number(value) : value
 }

@@ -20,6 +20,7 @@ import { warnDroppedStreams } from '../streams/droppedStreams.ts'
 import { outputDuration, outputStartSeconds, videoOffset } from '../streams/outputTiming.ts'
 import { requireProgram, usedPids } from '../streams/programSelection.ts'
 import { textSubtitleStreams } from '../streams/textSubtitles.ts'
+import { warnDisplayRatios } from '../video/displayRatios.ts'
 import { canvasVideo, planCanvas, planPieceVideo, readPieceVideo } from './canvas.ts'
 import { joinAudio, joinedStream } from './joinedAudio.ts'
 import { joinCaptions, joinSubtitles } from './joinedText.ts'
@@ -63,7 +64,10 @@ export function planJoin(
       const video = videos[piece]
       const carriedText = [...textSubtitleStreams(spec, media), ...drawnText(spec, media, features)]
       context.warn(...warnDroppedStreams(media, [], carriedText), ...warnClockJumps(media))
-      if (video !== undefined) warnSource(context, video.picture)
+      if (video !== undefined) {
+        warnSource(context, video.picture)
+        context.warn(...warnDisplayRatios(media))
+      }
       const cut = planCut(context, video?.rate ?? null)
       const ofAudio = audio.pieces[piece]!
       const numbers = ofAudio.flatMap((each) => each?.stream ?? [])

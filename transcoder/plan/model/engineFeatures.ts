@@ -16,6 +16,8 @@ export interface EngineFeatures {
    * The clock of a transport stream begins with the streams that are used, not with all streams: ffmpeg 6 and later.
    */
   clockFromUsedStreams: boolean
+  /** Frames of a transport stream have their own sample aspect, not that of the first one: until ffmpeg 6. */
+  followsAspect: boolean
   /** All AMR frames of a packet are decoded, not only the first one (3GP has several in a packet): 7.0 does, 5.1 does not. */
   amrPackets: boolean
   /** libvpx decodes VP8 and VP9, with their transparency. */
@@ -46,6 +48,7 @@ export const ALL_FEATURES: EngineFeatures = {
   captionsAcrossRates: true,
   severalCaptionMessages: true,
   clockFromUsedStreams: false,
+  followsAspect: true,
   amrPackets: true,
   vpxAlpha: true,
   teletext: true,

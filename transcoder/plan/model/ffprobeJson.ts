@@ -83,7 +83,7 @@ function fileDuration({ format, streams = [] }: FfprobeJson): number | null {
   const stated = positive(format?.duration)
   const start = number(format?.start_time) ?? 0
   if (stated === null || start < LATE_SECONDS) return stated
-  const isEnd = streams.some((stream) => Math.abs((taggedEnd(stream) ?? 0) - stated) < LATE_SECONDS)
+  const isEnd = streams.some((stream) => Math.abs((taggedEnd(stream) ?? Infinity) - stated) < LATE_SECONDS)
   return isEnd ? positive(`${stated - start}`) : stated
 }
 

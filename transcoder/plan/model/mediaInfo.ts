@@ -95,6 +95,8 @@ export interface VideoStream {
   /** Seconds on the file's clock; null where unknown. */
   startSeconds: number | null
   durationSeconds: number | null
+  /** The display aspect ratios of its parts, where they differ and the engine does not follow; the first one is that of all. */
+  displayRatios?: readonly string[]
   /** Missing where the job does not copy the video, or where it was not possible (transcoder/analysis/surveyVideo.ts). */
   survey?: VideoSurvey
 }

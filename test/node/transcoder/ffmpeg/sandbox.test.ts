@@ -15,13 +15,14 @@ import { skipTest } from '../../../support/requirement.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 
 const isRoot = process.getuid?.() === 0
+/** Which users may run it, and that no run hides it, is the same on every machine. */
 const shell: FfmpegPrograms = { ffmpeg: '/bin/sh', ffprobe: '/bin/sh' }
 const tempDir = useTempDirectory()
 let sandbox: Sandbox
 let report: SandboxReport
 let own: Workspace
 beforeAll(async () => {
-  const opened = await probeSandbox(await testFfmpeg(), tempDir.path)
+  const opened = await probeSandbox(shell, tempDir.path)
   sandbox = opened.sandbox
   report = opened.report
   own = await openWorkspace(tempDir.path, sandbox.user)
@@ -68,7 +69,7 @@ test('all measures that Linux has are active, and a separate user if the transco
 test('where there is no util-linux, nothing is lost but what it does, and that is said', async () => {
   vi.stubEnv('PATH', tempDir.path)
   try {
-    const bare = await probeSandbox(await testFfmpeg(), tempDir.path)
+    const bare = await probeSandbox(shell, tempDir.path)
     expect(bare.report.in_force).toEqual(['environment', 'process_group'])
     expect(bare.report.missing).toMatchObject({
       cpu_time: 'prlimit (util-linux) is not installed',

@@ -89,6 +89,10 @@ describe('what ffprobe prints, read', () => {
     const { durationSeconds } = parseFfprobe({ format, streams: [{ ...video, tags: { DURATION } }] })
     expect(durationSeconds).toBeCloseTo(seconds, 6)
   })
+  test('a transport stream of 0.8 s, which begins at 1.4 s', () => {
+    const format = { format_name: 'mpegts', start_time: '1.4', duration: '0.8' }
+    expect(parseFfprobe({ format, streams: [video] }).durationSeconds).toBe(0.8)
+  })
   test('the identifier of a stream is its PID in a transport stream', () => {
     expect(parseFfprobe({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)
     expect(parseFfprobe({ streams: [{ ...video, id: 'nonsense' }] }).video?.id).toBeNull()

@@ -97,6 +97,26 @@ test('a change of the sample aspect alone', async () => {
   await expectFrames(objects.get('v0.mp4')!, 0, 30, seen)
 })
 
+test('MPEG-2 that goes from 4:3 to 16:9: a warning names both where the engine does not follow', async () => {
+  const pieces: Buffer[] = []
+  for (const [second, aspect] of ['4:3', '16:9'].entries()) {
+    const file = join(fixture.directory, `advert-${second}.ts`)
+    await ffmpeg([
+      ...['-y', ...lavfi(`testsrc2=s=352x288:r=${RATE}:d=1`, 'sine=d=1'), '-aspect', aspect, '-c:v', 'mpeg2video'],
+      ...['-bf', '0', '-b:v', '1M', '-c:a', 'mp2', '-output_ts_offset', `${second}`, file],
+    ])
+    pieces.push(await readFile(file))
+  }
+  const clip = join(fixture.directory, 'advert.ts')
+  await writeFile(clip, Buffer.concat(pieces))
+  const { taskApi } = await runExtracts(fixture, clip, extractTask(VIDEO))
+  await taskApi.stop()
+  const { version } = await testFfmpeg()
+  const named = taskApi.finished?.warnings.filter(({ code }) => code === 'source_size_changes')
+  const message = expect.stringContaining('(4:3, then 16:9)') as string
+  expect(named).toEqual(version.startsWith('5') ? [] : [expect.objectContaining({ message })])
+})
+
 test('changes of the matrix and of the range keep the colours', async () => {
   const pieces: Buffer[] = []
   for (const [matrix, range] of [
