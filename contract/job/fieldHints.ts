@@ -33,7 +33,9 @@ export function suggestField(name: string, path: string): string {
 
 /** The same for a required field that is missing; '' if the body has no field of a similar name. */
 export function suggestMisspelling(name: string, body: object): string {
-  const near = Object.keys(body).find((given) => given.length <= MAX_NAME && isSimilarName(plain(name), plain(given)))
+  const near = Object.keys(body).find(
+    (given) => given !== name && given.length <= MAX_NAME && isSimilarName(plain(name), plain(given)),
+  )
   return near === undefined ? '' : `; ${near} is not a field: did you mean ${name}?`
 }
 

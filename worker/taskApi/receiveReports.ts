@@ -81,6 +81,7 @@ export async function receiveLog(c: Context<TaskEnv>): Promise<Response> {
     await c.env.BUCKET.delete(key)
     throw staleAttempt()
   }
+  // On own servers, a list reads the names of all objects.
   if (attempt > MAX_LOGS) await deleteOldLogs(c.env.BUCKET, logPrefix(jobId, number))
   return c.json({})
 }

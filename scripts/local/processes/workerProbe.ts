@@ -22,7 +22,7 @@ const ASK_EVERY_MS = 2_000
 /** The timeout is long because ffmpeg may use every core. */
 const ANSWER_MS = 10_000
 const MAX_MISSED_ANSWERS = 3
-/** Of the first answer, which also waits for what the Worker does when it starts. It has run: only a hung one says nothing. */
+/** For the first answer: when the Worker starts, it also does what was left undone while it was stopped. */
 const FIRST_ANSWER_MS = 100_000
 const CRON_MS = 10_000
 

@@ -51,7 +51,7 @@ function ofAnswer(request: Request, answer: Response, facts: RunContext): string
       ...(isShaped ? [] : [`${status} without the error shape`]),
     ]
   }
-  const target = facts.fill(request.target)
+  const target = withoutRepeatedSlashes(facts.fill(request.target))
   const override = request.headers.find(([name]) => name === 'X-HTTP-Method-Override')?.[1].toUpperCase()
   const methods = [...new Set([request.method, override ?? request.method])]
   const read = methods.map((method) => facts.document.schemaAt(method, target))
@@ -67,6 +67,14 @@ function ofAnswer(request: Request, answer: Response, facts: RunContext): string
   if (is.length === 0 || override !== undefined || isBare) readings.push(elsewhere(request, answer, target, facts))
   // An address may have several readings: one of them must fit.
   return readings.reduce((least, each) => (each.length < least.length ? each : least))
+}
+
+/** As the service reads these addresses (worker/http/routedPath.ts). */
+function withoutRepeatedSlashes(target: string): string {
+  return target.replace(/^[^?#]*/, (path) => {
+    const plain = path.replaceAll(/\/{2,}/g, '/')
+    return /^\/(?:api|uploads|health|metrics)(?:\/|$)/.test(plain) ? plain : path
+  })
 }
 
 interface Failure {
@@ -115,6 +123,9 @@ function ofHead(request: Request, answer: Response): string[] {
  */
 function elsewhere(request: Request, answer: Response, target: string, facts: RunContext): string[] {
   const { status } = answer
+  // The dashboard's own page, for people.
+  const asksForPage = request.headers.some(([name, value]) => name === 'Accept' && value.startsWith('text/html'))
+  if (asksForPage && status === 404 && !isJson(answer)) return []
   if (request.method === 'OPTIONS' && (status === 200 || status === 204)) return []
   if (isPage(target) && (request.method === 'GET' || request.method === 'HEAD')) {
     return status < 400 ? [] : refusal(request, answer, [404, 405])
@@ -202,13 +213,17 @@ const OF_SHAPE = new Set([
 const BEYOND_SHAPE = [
   { code: /^invalid_value$/, field: /^(?:job\.)?(?:input|logo_url|webhook_url)$|^spend_webhook_url$/ },
   { code: /^(?:required|invalid_value)$/, field: /^(?:job\.)?(?:cloud_credentials\.|bucket_output_path$)/ },
+  // One for each element of inputs.
+  { code: /^invalid_length$/, field: /^(?:job\.)?cloud_credentials\.inputs$/ },
   { code: /^out_of_range$/, field: /\.audio_profiles$/ },
   // For numbers, the document contains only the bounds (scripts/openapi/requestSchemas.ts).
-  { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_stream)$/ },
+  { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_channels|source_stream)$/ },
   // A profile that is encoded needs them, one that copies the source’s video does not; the document has one shape for both.
   { code: /^required$/, field: /^(?:job\.)?videoProfiles\[\d+\]\.(?:width|height|video_bitrate)$/ },
-  // One of two is needed: input or inputs, captions or source_track.
-  { code: /^required$/, field: /^(?:job\.)?(?:input|burn_in_captions)$/ },
+  // After start_seconds.
+  { code: /^out_of_range$/, field: /\bend_seconds$/ },
+  // One of several is needed; null is as none of them.
+  { code: /^required$/, field: /^(?:job\.)?(?:input|burn_in_captions|videoProfiles|audioProfiles)$/ },
 ]
 const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
   OF_SHAPE.has(code) && !BEYOND_SHAPE.some((rule) => rule.code.test(code) && rule.field.test(field))
@@ -272,8 +287,12 @@ function asRead(given: { [name: string]: any }, value: unknown, document: Openap
   const schema = document.resolve(given)
   if (Array.isArray(value))
     return schema['items'] ? value.map((each) => asRead(schema['items'], each, document)) : value
+  const kinds = [
+    schema,
+    ...((schema['anyOf'] ?? []) as { [name: string]: any }[]).map((each) => document.resolve(each)),
+  ]
   if (typeof value === 'object' && value !== null) {
-    const properties = (schema['properties'] ?? {}) as Record<string, object>
+    const properties = Object.assign({}, ...kinds.map((kind) => kind['properties'] as object)) as Record<string, object>
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => [
         name,
@@ -281,7 +300,6 @@ function asRead(given: { [name: string]: any }, value: unknown, document: Openap
       ]),
     )
   }
-  const kinds = [schema, ...((schema['anyOf'] ?? []) as { [name: string]: any }[])]
   const patterns = [NUMBER_AS_TEXT.source, WHOLE_NUMBER_AS_TEXT.source]
   const isEither = kinds.some(
     ({ type, pattern }) => Array.isArray(type) && type.includes('string') && patterns.includes(pattern as string),

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
-/** Path segments as written in an address; characters that no address may contain are in rawRequests.ts. */
+/** Path segments as written in an address. */
 const ODD_ELEMENTS = [
   ['0', '-1', '01', '1e0', '1.0', '+1', '0x1', '%31', '9007199254740993', '99999999999999999999', '999999999999999'],
   [

@@ -29,6 +29,7 @@ test('a job without video says so: its profiles may be misspelt', () => {
   const refused = (changes: object) => expectRefused({ ...rest, ...changes })
   expect(fieldsAndCodes(refused({}))).toEqual(['required videoProfiles'])
   expect(fieldsAndCodes(refused({ videoProfiles: [] }))).toEqual(['required videoProfiles'])
+  expect(refused({ videoProfiles: null })).toEqual(refused({}))
   const [misspelt, ...others] = refused({ videoProfile: videoProfiles })
   expect(others).toEqual([])
   expect(misspelt!.message).toContain('videoProfile is not a field: did you mean videoProfiles?')
