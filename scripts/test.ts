@@ -19,12 +19,10 @@ import { OUTSIDE_ERRORS, type OutsideError } from './test/outsideErrors.ts'
 import { addFailure, slowestFiles, tally, type Count, type Report } from './test/report.ts'
 
 /**
- * Tests of what differs between the versions of ffmpeg: features of the engine (engineFeatures.ts), demuxers and decoders, and
- * what its process opens and calls.
+ * Tests of what differs between the versions of ffmpeg: features (engineFeatures.ts), and what code or a test names with a
+ * version. What runs the same commands with either is repeated by the long forms alone, which run this machine's ffmpeg.
  */
 const ENGINE_TESTS = [
-  'test/node/everyday',
-  'test/node/matrix/quickRows.test.ts',
   'test/node/transcoder/analysis/probe.test.ts',
   'test/node/transcoder/encoding/audio/audioFormats.test.ts',
   'test/node/transcoder/encoding/captionPassthrough.test.ts',
@@ -41,8 +39,12 @@ const ENGINE_TESTS = [
   'test/node/transcoder/pipeline/clockJumps.test.ts',
   'test/node/transcoder/pipeline/dividedCaptions.test.ts',
   'test/node/transcoder/pipeline/embeddedCaptions.test.ts',
-  'test/node/transcoder/pipeline/sources',
-  'test/node/service/jobs/demo.test.ts',
+  'test/node/transcoder/pipeline/sources/changingFrames.test.ts',
+  'test/node/transcoder/pipeline/sources/cuePassthrough.test.ts',
+  'test/node/transcoder/pipeline/sources/damaged.test.ts',
+  'test/node/transcoder/pipeline/sources/engineLimits.test.ts',
+  'test/node/transcoder/pipeline/sources/programSelection.test.ts',
+  'test/node/transcoder/pipeline/sources/shortAudio.test.ts',
 ]
 const SLOWEST = 10
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
