@@ -1,4 +1,4 @@
-// In charge of: whether an output has the same duration as the source.
+// In charge of: whether an output has its video, and the same duration as the source.
 // Not in charge of: measuring the durations (probe.ts), whether the source was read completely
 // (source/loopbackServer.ts).
 import { TaskError } from '#contract/taskError.ts'
@@ -58,6 +58,22 @@ export function requireExpectedDuration(
       details: { path: output.path, expected_seconds: expectedSeconds, measured_seconds: seconds },
     },
   )
+}
+
+/** Why outputs are shorter than the packets of their source last. ffmpeg corrects the clocks of all other containers that have time stamps only. */
+export function whyShorter({ clockJumps = [], formats }: Pick<MediaInfo, 'clockJumps' | 'formats'>): string {
+  const back = formats.includes('asf') ? clockJumps.find(({ bySeconds }) => bySeconds < 0) : undefined
+  if (back === undefined) return 'The source has packets for all of it, but not all can be decoded.'
+  const place = `at ${back.atSeconds.toFixed(2)} s by ${(-back.bySeconds).toFixed(2)} s`
+  return `The source’s clock goes back (${place}), and ffmpeg does not correct that in ASF and WMV: give it a continuous clock first, for example by converting it in the program that recorded it, or transcode the part before with end_seconds.`
+}
+
+/** A muxer writes a file without a word if no frame came for one of its streams. */
+export function requireVideo(
+  { path, profile }: Pick<PlannedFile, 'path' | 'profile'>,
+  { video }: Pick<MediaInfo, 'video'>,
+): void {
+  if (profile !== null && video === null) throw new TaskError('output_incomplete', `${path} has no video.`)
 }
 
 /** This many packets without a length of their own are no rounding: their samples were put where others are. */

@@ -78,6 +78,13 @@ const STDERR_CAUSES: readonly [RegExp, ExitReason, string | ((match: RegExpExecA
     'The encoder rejected these settings, or the source has no frame that can be decoded.',
   ],
   [
+    // ffprobe, which ends at the first stream of which it cannot read the header.
+    /Could not open codec for input stream (\d{1,4})/,
+    'source_damaged',
+    ([, stream]) =>
+      `The header of stream ${stream} of the source is damaged or not complete, so its decoder cannot be opened. To transcode the rest, leave this stream out first: ffmpeg -i FILE -map 0 -map -0:${stream} -c copy OUT.mkv`,
+  ],
+  [
     /Invalid data found when processing input/i,
     'source_damaged',
     'The source is damaged: it could not be read as media.',

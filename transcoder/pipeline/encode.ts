@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Attempt } from '../attempt.ts'
-import { requireExpectedDuration, requireUsualPackets } from '../analysis/durationCheck.ts'
+import { requireExpectedDuration, requireUsualPackets, requireVideo, whyShorter } from '../analysis/durationCheck.ts'
 import { lookAtEnd } from '../analysis/damage/decodeTail.ts'
 import type { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { describeDamage } from '../analysis/damage/damageReport.ts'
@@ -228,7 +228,10 @@ async function runEncode(
     for (const [index, output] of planned.entries()) {
       await requireLength((known, media) => {
         const expected = expectedSeconds(known, index, media, extras.startSeconds)
-        attributeToSource(result, damage, () => requireExpectedDuration(output, expected, probed[index]!, media))
+        attributeToSource(result, damage, () => {
+          requireVideo(output, probed[index]!)
+          requireExpectedDuration(output, expected, probed[index]!, media)
+        })
       })
       const [file, meter] = [files[index]!, meters[index] ?? null]
       encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })
@@ -286,7 +289,7 @@ function lengthCheck(
         check(measuredPlan, measured)
       } catch (again) {
         if (!(again instanceof TaskError) || again.code !== 'output_incomplete') throw again
-        throw damagedSource(`${again.message} The source has packets for all of it, but not all can be decoded.`, again)
+        throw damagedSource(`${again.message} ${whyShorter(measured)}`, again)
       }
     }
   }

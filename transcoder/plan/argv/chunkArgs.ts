@@ -78,8 +78,8 @@ function startOf({ rate, start }: NonNullable<CutPlan['frames']>): number {
  * the video begins after frame `first`, `fps` repeats its first frame. Elsewhere it repeats none before the frames that are
  * used: after a repeated frame, it moves captions to other frames (ffmpeg 7).
  */
-function framesFrom(rate: Rational, first: number, end: number | null): string[] {
-  const toRate = `fps=${rate.num}/${rate.den}`
+function framesFrom(rate: Rational, first: number, end: number | null, atEnd: string): string[] {
+  const toRate = `fps=${rate.num}/${rate.den}${atEnd}`
   const until = end === null ? [] : [`trim=end_frame=${end - first}`]
   if (first === 0) return [`${toRate}:start_time=0`, ...until]
   // After `fps`, the time of a frame is its number.
@@ -105,23 +105,24 @@ export function chunkRange(
   return { ...range, end: range.end === null ? frames : Math.min(range.end, frames) }
 }
 
-/** As videoCutFilters (cutArgs.ts). `range`: at `outputRate`. */
+/** As videoCutFilters (cutArgs.ts). `range`: at `outputRate`; `atEnd`: more options of `fps`. */
 export function chunkFilters(
   { first, end }: FrameRange,
   cut: CutPlan | null | undefined,
   perFrame: number,
   outputRate: Rational,
+  atEnd: string,
 ): string[] {
-  if (cut?.frames == null) return framesFrom(outputRate, first, withSpare(end))
+  if (cut?.frames == null) return framesFrom(outputRate, first, withSpare(end), atEnd)
   const { rate, start } = cut.frames
   const sourceRate = { num: rate.num * perFrame, den: rate.den }
   // One second more than needed: the frame that is shown when the chunk begins.
   const before = Math.max(0, Math.floor((toNumber(sourceRate) * first) / toNumber(outputRate) - toNumber(sourceRate)))
   return [
-    ...framesFrom(sourceRate, start * perFrame + before, null),
+    ...framesFrom(sourceRate, start * perFrame + before, null, atEnd),
     // In units of one frame, as the filter above leaves them.
     `setpts=PTS-${start * perFrame}`,
-    ...framesFrom(outputRate, first, withSpare(end)),
+    ...framesFrom(outputRate, first, withSpare(end), atEnd),
   ]
 }
 

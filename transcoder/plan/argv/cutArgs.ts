@@ -101,21 +101,23 @@ function readPart(plan: CutReader, seekable: boolean): PartReading {
 }
 
 /**
- * The part begins at a frame number of the source, and ends at a frame number of the output. `toRate` is the
- * filter that makes the output's rate. `perFrame`: frames that the deinterlacer makes of each.
+ * Frames at the output's rate, from 0: a first frame that begins late is held. A part begins at a frame number of the source,
+ * and ends at a frame number of the output. `perFrame`: frames that the deinterlacer makes of each; `atEnd`: more options of
+ * `fps`.
  */
 export function videoCutFilters(
   cut: CutPlan | null | undefined,
   perFrame: number,
   outputRate: Rational,
-  toRate: string,
+  atEnd: string,
 ): string[] {
+  const toRate = `fps=${outputRate.num}/${outputRate.den}:start_time=0${atEnd}`
   if (cut?.frames == null) return [toRate]
   const { rate, start, end } = cut.frames
   const frames =
     end === null ? null : Math.ceil(((end - start) * outputRate.num * rate.den) / (outputRate.den * rate.num) - 1e-9)
   return [
-    `fps=${rate.num * perFrame}/${rate.den}:start_time=0`,
+    `fps=${rate.num * perFrame}/${rate.den}:start_time=0${atEnd}`,
     `trim=start_frame=${start * perFrame}`,
     'setpts=PTS-STARTPTS',
     toRate,

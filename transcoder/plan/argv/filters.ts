@@ -67,8 +67,7 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   // Fields that are woven together later are separate frames until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
   const rate = { num: video.pictureRate.num * perFrame, den: video.pictureRate.den }
-  // Constant rate, from 0: a first frame that begins late is held. Before scaling, so that dropped frames cost nothing.
-  const toRate = `fps=${rate.num}/${rate.den}:start_time=0`
+  const atEnd = plan.fields.keepsLast === true ? ':eof_action=pass' : ''
   const framesOfField = video.deinterlace === 'fields' ? 2 : 1
   const range = chunkRange(plan, rate, runOutFrames(plan, rate))
   const { countedRate } = plan.fields
@@ -76,9 +75,10 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
     ...steadyFilters(plan.picture),
     ...(countedRate === undefined ? [] : [`setpts=N*${countedRate.den}/(${countedRate.num}*TB)`]),
     ...deinterlacer(plan, video),
+    // Before scaling, so that dropped frames cost nothing.
     ...(range === null
-      ? videoCutFilters(plan.cut, framesOfField, rate, toRate)
-      : chunkFilters(range, plan.cut, framesOfField, rate)),
+      ? videoCutFilters(plan.cut, framesOfField, rate, atEnd)
+      : chunkFilters(range, plan.cut, framesOfField, rate, atEnd)),
   ]
 }
 

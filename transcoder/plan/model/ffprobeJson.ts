@@ -12,6 +12,8 @@ import { distance, ratio, toNumber } from '../../formats/rational.ts'
 const VARIABLE_FROM = 0.01
 /** Frames per second. A higher value is a time base that was read as a rate (1000, 90000, …), or is measured. */
 const MAX_BELIEVED = 300
+/** Nominal rate to frame rate: 2 for pictures of two fields, more for a clock in milliseconds. */
+const BRIEF_FROM = 1.9
 /** Elementary streams: their packets have no times, and ffmpeg takes the rate from the codec's headers. */
 const ELEMENTARY = new Set(['h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'h263', 'h261', 'cavsvideo'])
 /** Containers in which a writer may state a rate that its frames do not have. */
@@ -161,6 +163,18 @@ function readVideo(stream: ProbeStream, formats: readonly string[]): VideoStream
  * only, the nominal rate is exact. If it is twice the average of interlaced video, it counts fields.
  */
 function frameRate(
+  stream: ProbeStream,
+  fieldOrder: VideoStream['fieldOrder'],
+  formats: readonly string[],
+): Pick<VideoStream, 'frameRate' | 'variableFrameRate' | 'rateEvidence' | 'countsPictures' | 'lastPictureIsBrief'> {
+  const rate = containerRate(stream, fieldOrder, formats)
+  const grid = rational(stream.r_frame_rate, '/')
+  const times = grid === null ? 1 : rate.frameRate === null ? Infinity : toNumber(grid) / toNumber(rate.frameRate)
+  const isBrief = times > BRIEF_FROM && !formats.includes('mov')
+  return isBrief && rate.countsPictures !== true ? { ...rate, lastPictureIsBrief: true } : rate
+}
+
+function containerRate(
   stream: ProbeStream,
   fieldOrder: VideoStream['fieldOrder'],
   formats: readonly string[],

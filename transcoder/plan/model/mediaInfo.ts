@@ -60,6 +60,11 @@ export interface VideoStream {
   /** An elementary stream whose clock is not believed: its pictures follow one another at the rate that is assumed. */
   countsPictures?: true
   /**
+   * The container states no durations, and ffmpeg takes them from its nominal rate: for the last picture, at most about half
+   * of what it lasts.
+   */
+  lastPictureIsBrief?: true
+  /**
    * The rate that most frames of a variable-rate source have, or most frames of its busiest parts; null where there is none
    * or it was not measured (transcoder/analysis/commonFrameRate.ts).
    */

@@ -76,6 +76,7 @@ export function classifyFields(spec: JobSpec, video: VideoStream): Decision<Sour
     frames: 'interlaced',
     clearFlag: false,
     ...(video.countsPictures === true ? { countedRate: ASSUMED_RATE } : {}),
+    ...(video.lastPictureIsBrief === true ? { keepsLast: true } : {}),
   }
   if (scan === null)
     return {

@@ -1,7 +1,7 @@
 // Outputs that are wrong although ffmpeg ended well: packets of absurd length.
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { requireUsualPackets } from '../../../../transcoder/analysis/durationCheck.ts'
+import { requireUsualPackets, whyShorter } from '../../../../transcoder/analysis/durationCheck.ts'
 import { checkMp4 } from '../../../../transcoder/mp4FileCheck.ts'
 import { shortPackets } from '../../../../transcoder/outputAnalysis/sampleTables.ts'
 import { ffmpeg, lavfi } from '../../../support/media/media.ts'
@@ -22,4 +22,11 @@ test('an mp4 whose packets have almost no duration is refused, and one as encode
   for (const [index, value] of [20, 1, packets - 20, 1024].entries()) bytes.writeUInt32BE(value, runs + 4 + index * 4)
   await writeFile(path, bytes)
   await expect(check()).rejects.toThrow(/20 packets of audio with almost no duration, from 0\.000 s on/)
+})
+
+test('a clock that goes back is named where ffmpeg does not correct it', () => {
+  const clockJumps = [{ atSeconds: 3, bySeconds: -2 }]
+  expect(whyShorter({ formats: ['asf'], clockJumps })).toMatch(/goes back \(at 3\.00 s by 2\.00 s\).*end_seconds/)
+  expect(whyShorter({ formats: ['mpegts'], clockJumps })).toContain('not all can be decoded')
+  expect(whyShorter({ formats: ['asf'] })).toContain('not all can be decoded')
 })

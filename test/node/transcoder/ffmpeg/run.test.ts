@@ -223,6 +223,7 @@ describe('how it ended', () => {
       '[mov,mp4 @ 0x1] moov atom not found\nx: Invalid data found when processing input',
       'source_damaged',
     ],
+    ['a stream without its header', 1, null, 'Could not open codec for input stream 1', 'source_damaged'],
     ['a playlist', 1, null, '[hls @ 0x1] Format not on whitelist', 'source_not_media'],
     ['a lost connection', 1, null, 'http://loopback/***: Connection refused', 'source_unreachable'],
     ['the file limit', null, 'SIGXFSZ', '', 'output_too_large'],

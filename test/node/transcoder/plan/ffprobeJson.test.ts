@@ -60,6 +60,12 @@ describe('what ffprobe prints, read', () => {
       parseFfprobe({ streams: [{ ...video, r_frame_rate: '50/1', field_order }] }).video?.variableFrameRate
     expect([read('tt'), read('unknown'), read('progressive')]).toEqual([false, false, true])
   })
+  test('the last picture lasts longer than a nominal rate says, but where the container states durations', () => {
+    const read = (format_name: string, r_frame_rate: string) =>
+      parseFfprobe({ format: { format_name }, streams: [{ ...video, r_frame_rate }] }).video?.lastPictureIsBrief
+    expect([read('mpegts', '50/1'), read('asf', '1000/1'), read('mpegts', '25/1')]).toEqual([true, true, undefined])
+    expect(read('mov,mp4', '50/1')).toBeUndefined()
+  })
   test.each([
     // ffprobe 5.1, and a version that states a default and counts ticks.
     ['h264', '30/1', '30/1', { frameRate: { num: 30, den: 1 } }],
