@@ -27,9 +27,11 @@ export function errorMessage(error: unknown): string {
       : [`${error.field === null ? '' : `${error.field}: `}${error.message}`]
   const [first = '', ...more] = lines
   const code = error.code === null ? '' : ` (${error.code})`
-  return problems.length > 1
-    ? `The job has ${problems.length} problems${code}:\n${lines.map((line) => `  ${line}`).join('\n')}`
-    : [`${first}${code}`, ...more].join('\n')
+  const told =
+    problems.length > 1
+      ? [`The job has ${problems.length} problems${code}:`, ...lines.map((line) => `  ${line}`)]
+      : [`${first}${code}`, ...more]
+  return [...told, ...[error.advice, error.docs].flatMap((line) => (line === null ? [] : [`  ${line}`]))].join('\n')
 }
 
 /** For programs: the service's own error if there is one. */
@@ -39,13 +41,15 @@ export function errorDocument(error: unknown): object {
     const code = error instanceof NetworkError ? 'network' : error instanceof UsageError ? 'usage' : 'failed'
     return { error: { code, message } }
   }
-  const { code, field, details, status } = error
+  const { code, field, details, advice, docs, status } = error
   return {
     error: {
       code: code ?? 'unexpected_answer',
       message,
       ...(field === null ? {} : { field }),
       ...(details === undefined ? {} : { details }),
+      ...(advice === null ? {} : { advice }),
+      ...(docs === null ? {} : { docs }),
     },
     http_status: status,
   }

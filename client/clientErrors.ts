@@ -12,6 +12,10 @@ export class ServiceError extends Error {
   readonly field: string | null
   /** For a refused job: an array of its problems, each `{code, field, message, allowed?, minimum?, maximum?}`. */
   readonly details: unknown
+  /** What to do about errors with this code. */
+  readonly advice: string | null
+  /** Address of the page that explains the code. */
+  readonly docs: string | null
 
   constructor(status: number, text: string) {
     const told = parseErrorBody(text)
@@ -20,6 +24,8 @@ export class ServiceError extends Error {
     this.code = (told?.code as RequestErrorCode | undefined) ?? null
     this.field = told?.field ?? null
     this.details = told?.details
+    this.advice = told?.advice ?? null
+    this.docs = told?.docs ?? null
   }
 }
 
@@ -41,6 +47,8 @@ interface ErrorBody {
   message: string
   field?: string
   details?: unknown
+  advice?: string
+  docs?: string
 }
 
 function parseErrorBody(text: string): ErrorBody | null {

@@ -17,7 +17,7 @@ export type {
   UploadToken,
 } from '#contract/api/answers.ts'
 export type { AccountUsage, Usage, UsageLine, UsageOfAccounts } from '#contract/api/usage.ts'
-export type { JobError, Problem, Warning } from '#contract/errors.ts'
+export type { JobError, Problem, StatusError, Warning } from '#contract/errors.ts'
 export type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 export type { MediaFacts } from '#contract/task/mediaFacts.ts'
 export type { PublicOutput, PublicStatus } from '#contract/api/status.ts'

@@ -28,7 +28,13 @@ export type Problem = z.infer<typeof problem>
 export const warning = z.object({ code: warningCode, field: z.string().optional(), message: z.string() })
 export type Warning = z.infer<typeof warning>
 
-/** The reason of a job's failure, shown as `status.error`. */
+/** The members that come with the code of every shown error (errorAdvice.ts). */
+const help = {
+  advice: z.string().describe('What to do about errors with this code.'),
+  docs: z.string().describe('Address of the page that explains the code.'),
+}
+
+/** The reason of a job's failure, as stored and in events. */
 export const jobError = z.object({
   code: codesOf(jobErrorPolicies),
   message: z.string(),
@@ -36,6 +42,10 @@ export const jobError = z.object({
   details: z.record(z.string(), z.unknown()).exactOptional(),
 })
 export type JobError = z.infer<typeof jobError>
+
+/** The same in `status.error`. */
+export const statusError = jobError.extend(help)
+export type StatusError = z.infer<typeof statusError>
 
 /** The body of every answer with a status of 400 or more. */
 export const errorAnswer = z.object({
@@ -47,5 +57,6 @@ export const errorAnswer = z.object({
       .union([z.array(problem), z.record(z.string(), z.unknown())])
       .describe('For an invalid request, a list of all problems. Otherwise details that depend on the code.')
       .exactOptional(),
+    ...help,
   }),
 })

@@ -1,10 +1,11 @@
 // In charge of: docs/parameters.md and client/jobRequest.ts, generated from the schema that validates requests, and the
-// tables of docs/monitoring.md. `npm run fix` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
+// tables of docs/monitoring.md and docs/troubleshooting.md. `npm run fix` writes them; `node scripts/generateReference.ts --check` (part of the tests) fails if they are out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
+import { errorAdvice } from '#contract/errorAdvice.ts'
 import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { MAX_STILLS } from '#contract/limits.ts'
 import { requestObjectAt } from '#contract/job/fields/request.ts'
@@ -203,7 +204,7 @@ Without \`output\` the input's credentials serve an output path of the same sche
 
 ## Errors of a request
 
-\`{"error": {"code", "message", "field"?, "details"?}}\`
+\`{"error": {"code", "message", "field"?, "details"?, "advice", "docs"}}\`
 
 | code | HTTP status |
 |---|---|
@@ -235,11 +236,20 @@ function requestTypes(): string {
 ${declarations.join('\n')}`
 }
 
+/** The page of errors, with what to do about each code in the last cell of its row. */
+function withAdvice(page: string): string {
+  const advice: Readonly<Record<string, string>> = errorAdvice
+  return page.replaceAll(/^(\| (?:<a id="\w+"><\/a>)?`(\w+)` .*\|)[^|]*\|$/gm, (row, cells: string, code: string) =>
+    code in advice ? `${cells} ${advice[code]} |` : row,
+  )
+}
+
 const read = (path: string): Promise<string> => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 const monitoring = withMonitoringTables(await read('docs/monitoring.md'), await read('docs/performance.md'))
 const files: readonly [path: string, text: string, comparable?: (text: string) => string][] = [
   ['docs/parameters.md', reference()],
   ['docs/monitoring.md', monitoring, tableText],
+  ['docs/troubleshooting.md', withAdvice(await read('docs/troubleshooting.md')), tableText],
   ['client/jobRequest.ts', requestTypes()],
 ]
 for (const [path, text, comparable = (whole: string) => whole] of files) {

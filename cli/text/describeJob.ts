@@ -21,6 +21,7 @@ export function describeJob(id: number, { status, config }: JobRead, width: numb
   ]
   return [
     wrap(stripControlCharacters(`Job ${id} ${stateLine(status)}: ${nameOf(status, config.inputs)}`), columns - 2, '  '),
+    ...failureLines(status).map((line) => `  ${wrap(stripControlCharacters(line), columns - 4, '    ')}`),
     ...(rows.length === 0 ? [] : [keyValueLines(rows, columns, '  ')]),
     ...status.warnings.map(
       ({ message }) => `  ${wrap(stripControlCharacters(`Warning: ${message}`), columns - 4, '    ')}`,
@@ -37,10 +38,7 @@ function nameOf({ input_name: name }: PublicStatus, inputs: readonly unknown[] =
 
 function stateLine(status: PublicStatus): string {
   const { error, started_at: from, finished_at: to } = status
-  if (error !== null) {
-    const field = error.field === undefined || error.message.includes(error.field) ? '' : `${error.field}: `
-    return `failed (${error.code}): ${field}${error.message}`
-  }
+  if (error !== null) return 'failed'
   if (status.state === 'cancelled') return 'cancelled'
   if (status.job_completed) {
     const seconds = from === null || to === null ? null : (Date.parse(to) - Date.parse(from)) / 1000
@@ -48,6 +46,13 @@ function stateLine(status: PublicStatus): string {
   }
   const progress = `${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
   return [progress, ...partsOf(status.chunks), ...waitingLines(status)].join(', ')
+}
+
+function failureLines({ error }: PublicStatus): string[] {
+  if (error === null) return []
+  const { code, message, field, advice, docs } = error
+  const where = field === undefined || message.includes(field) ? '' : `${field}: `
+  return [`${where}${message} (${code})`, advice, docs]
 }
 
 function waitingLines({ queue_position: ahead, failed_starts: starts, waiting_for: away }: PublicStatus): string[] {

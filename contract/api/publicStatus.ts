@@ -1,6 +1,7 @@
 // In charge of: the public status of specification 2.4 (strings, "-1", null), from what the database and the monitor
 // know.
 // Not in charge of: its schema (status.ts), reading the database or the monitor.
+import { errorHelp } from '../errorAdvice.ts'
 import type { JobError, Warning } from '../errors.ts'
 import type { Estimate, SourceReport } from '../task/dryRunEstimate.ts'
 import { startFailureMessages } from './events.ts'
@@ -184,7 +185,7 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     ...publicFigures(progress, success),
     job_completed: ended,
     phase: phaseOf(facts),
-    error: facts.error,
+    error: facts.error && { ...facts.error, ...errorHelp(facts.error.code) },
     warnings: facts.warnings,
     outputs: facts.outputs,
     dry_run: facts.dryRun,

@@ -1,7 +1,7 @@
 // In charge of: the schema of a job's status (specification 2.4) and of each output in it.
 // Not in charge of: building it (publicStatus.ts). The service imports only the types.
 import * as z from 'zod'
-import { jobError, warning } from '../errors.ts'
+import { statusError, warning } from '../errors.ts'
 import { estimate, sourceReport } from '../task/dryRunEstimate.ts'
 import { MAX_QUEUE_POSITION } from '../limits.ts'
 import { mediaFacts } from '../task/mediaFacts.ts'
@@ -69,7 +69,7 @@ export const jobStatus = z.object({
   xfer_speed: z.string().describe('MB/s; "-1.0" until known.'),
   job_completed: z.boolean().describe('True when the job has ended; `error` tells whether it failed.'),
   phase,
-  error: jobError.nullable(),
+  error: statusError.nullable(),
   warnings: z.array(warning),
   outputs: z.array(publicOutput),
   dry_run: z.boolean().describe('Nothing is encoded or stored; the result is in `estimate`.'),

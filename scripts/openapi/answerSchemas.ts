@@ -21,6 +21,7 @@ export const answerShapes = {
   Problem: errors.problem,
   Warning: errors.warning,
   JobError: errors.jobError,
+  StatusError: errors.statusError,
   Output: publicOutput,
   MediaFacts: mediaFacts,
   Source: sourceReport,

@@ -1,5 +1,6 @@
 // In charge of: assembling the OpenAPI 3.1 document from operations, schemas and examples.
 // Not in charge of: its parts (operations.ts, componentSchemas.ts, examples.ts), serving it (scripts/buildWeb.ts).
+import { errorHelp } from '#contract/errorAdvice.ts'
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 import { errors } from './examples.ts'
 import { operations } from './operations.ts'
@@ -51,7 +52,9 @@ function errorsOf({ auth, errors: own }: Operation): Record<string, object> {
         content: {
           'application/json': {
             schema: schemaRef('Error'),
-            examples: Object.fromEntries(of.map((code) => [code, { value: { error: { code, ...errors[code] } } }])),
+            examples: Object.fromEntries(
+              of.map((code) => [code, { value: { error: { code, ...errors[code], ...errorHelp(code) } } }]),
+            ),
           },
         },
       },

@@ -2,6 +2,7 @@
 // Not in charge of: which codes exist (contract/errorCodes.ts).
 import { log } from '../log.ts'
 import { HTTPException } from 'hono/http-exception'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import type { Problem } from '#contract/errors.ts'
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 
@@ -77,6 +78,7 @@ export function errorResponse(error: RequestError): Response {
       message: error.message,
       ...(field === undefined ? {} : { field }),
       ...(details === undefined ? {} : { details }),
+      ...errorHelp(error.code),
     },
   }
   return Response.json(body, { status: requestErrorStatus[error.code], headers: headers ?? {} })

@@ -3,6 +3,7 @@
 // Not in charge of: when they are sent (reverseProxy.ts).
 import type { Duplex } from 'node:stream'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 import { endAfterRequest } from './earlyResponse.ts'
 
@@ -48,7 +49,8 @@ export function isSupportedMethod(method: string | undefined): boolean {
   return METHODS.includes(method ?? '')
 }
 
-const bodyOf = ({ code, message }: ProxyError): string => JSON.stringify({ error: { code, message } })
+const bodyOf = ({ code, message }: ProxyError): string =>
+  JSON.stringify({ error: { code, message, ...errorHelp(code) } })
 
 /** Does nothing if an answer has begun. */
 export function sendError(response: ServerResponse, refusal: ProxyError): void {

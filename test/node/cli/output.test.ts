@@ -1,6 +1,7 @@
 // In charge of: lists, numbers and the progress line, in terminals of every width.
 // Not in charge of: a real terminal (node/service/cli/terminal.long.test.ts).
 import { RETENTION_DAYS } from '#contract/limits.ts'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import { describe, expect, it, test } from 'vitest'
 import { jobRead } from '../../../scripts/openapi/examples.ts'
 import { describeJob, jobTable } from '../../../cli/text/describeJob.ts'
@@ -124,6 +125,18 @@ test('a job is described in human units, its addresses whole', () => {
   expect(text).toMatch(/^Job 1 done/)
   for (const { url } of jobRead.status.outputs) expect(text).toContain(`\n    ${url}`)
   for (const line of text.split('\n')) if (!line.includes('://')) expect(widthOf(line)).toBeLessThanOrEqual(80)
+})
+
+test('a failed job is described by its error, what to do about it and where more is said, each once', () => {
+  const error = { code: 'source_damaged' as const, message: 'The index is missing.', ...errorHelp('source_damaged') }
+  const status = { ...jobRead.status, state: 'error' as const, outputs: [], source: null, error }
+  expect(describeJob(1, { ...jobRead, status }, 80).split('\n')).toEqual([
+    'Job 1 failed: film.mp4',
+    '  The index is missing. (source_damaged)',
+    '  Play the source to its end. If playback stops or stutters there too, export',
+    '    it again.',
+    '  https://github.com/splicepoint/splicepoint/blob/main/docs/troubleshooting.md#source_damaged',
+  ])
 })
 
 test('of many stills, the first are described and the others counted', () => {

@@ -3,7 +3,8 @@
 import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
+import { errorHelp } from '#contract/errorAdvice.ts'
+import { jobErrorPolicies, requestErrorStatus, type JobErrorCode } from '#contract/errorCodes.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import {
   AUDIO_PROFILES,
@@ -30,10 +31,10 @@ function section(text: string, heading: string): string {
   return found
 }
 
-/** The cells of table rows that start with a name in backticks. */
+/** The cells of table rows that start with a name in backticks, without its anchor. */
 function rows(text: string): string[][] {
-  return [...text.matchAll(/^\| `[^\n]*$/gm)].map(([row]) =>
-    row
+  return [...text.matchAll(/^\| (?:<a id="\w+"><\/a>)?(`[^\n]*)$/gm)].map(([, row]) =>
+    `|${row}`
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim()),
@@ -74,6 +75,14 @@ describe('docs/troubleshooting.md', () => {
       ),
     )
     expect(found).toHaveLength(Object.keys(jobErrorPolicies).length)
+  })
+
+  it('has the row that `docs` of each error leads to', () => {
+    for (const code of [...Object.keys(requestErrorStatus), ...Object.keys(jobErrorPolicies)] as JobErrorCode[]) {
+      const [page, anchor] = errorHelp(code).docs.split('#')
+      expect(page).toMatch(/\/docs\/troubleshooting\.md$/)
+      expect(troubleshooting!.split(`<a id="${anchor}"></a>\`${code}\``), code).toHaveLength(2)
+    }
   })
 
   it('says of each what it means and what to do', () => {

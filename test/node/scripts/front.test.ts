@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import { parseTrustedProxies, type TrustedProxies } from '../../../scripts/local/proxy/clientAddress.ts'
 import { ReverseProxy } from '../../../scripts/local/proxy/reverseProxy.ts'
 import { tempDirectory } from '../../support/media/media.ts'
@@ -539,13 +540,16 @@ describe('an answer on its way to the client', () => {
     ['a stack in words', 500, 'text/plain', 'internal', 500],
     ['a page', 500, 'text/html', 'internal', 500],
     ['words of the runtime', 503, 'text/plain', 'unavailable', 503],
-  ])('is the service’s error in place of %s', async (_name, status, type, code, shown) => {
+  ] as const)('is the service’s error in place of %s', async (_name, status, type, code, shown) => {
     const port = await before((_incoming, response) => {
       response.writeHead(status, { 'content-type': type })
       response.end('Error\n    at worker.js:1:1')
     })
     const { status: got, body } = await ask(port, '/x')
-    expect([got, JSON.parse(body)]).toEqual([shown, { error: { code, message: expect.any(String) as string } }])
+    expect([got, JSON.parse(body)]).toMatchObject([
+      shown,
+      { error: { code, message: expect.any(String), ...errorHelp(code) } },
+    ])
   })
 
   test('says that the disk is full where the Worker only knows that it cannot write', async () => {
@@ -557,7 +561,7 @@ describe('an answer on its way to the client', () => {
     const port = await before(listener, [], async () => isFull)
     const { status, headers, body } = await ask(port, '/x')
     expect([status, headers['retry-after']]).toEqual([503, '60'])
-    expect(JSON.parse(body)).toEqual({ error: { code: 'unavailable', message: expect.stringContaining('disk') } })
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'unavailable', message: expect.stringContaining('disk') } })
     isFull = false
     expect((await ask(port, '/x')).headers['retry-after']).toBe('2')
   })

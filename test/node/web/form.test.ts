@@ -5,11 +5,9 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { buildWeb, SITE } from '../../../scripts/buildWeb.ts'
-import { errorAdvice } from '../../../web/src/text/errorAdvice.ts'
 import {
   bodyOf,
   bodyWith,
@@ -44,16 +42,6 @@ import {
   describeProgress,
   formatTimeLeft,
 } from '../../../web/src/text/format.ts'
-
-const codes = [...Object.keys(requestErrorStatus), ...Object.keys(jobErrorPolicies)]
-
-test.for(codes)('the dashboard has advice for the error %s (web/src/text/errorAdvice.ts)', (code) => {
-  expect(errorAdvice(code)).toMatch(/^[A-Z].{20,}\.$/)
-})
-
-test('missing source audio need not fail the job, and the advice says so', () => {
-  expect(errorAdvice('audio_stream_missing')).toContain('set optional on the audio profile')
-})
 
 const stores = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } }
 const presets = builtInPresets.map(({ job }) => ({ body: job }))

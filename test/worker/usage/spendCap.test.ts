@@ -70,7 +70,7 @@ test('a job is refused once the cap is spent, and says what, how much and until 
   expect(refused.status).toBe(402)
   const { error } = await refused.json<any>()
   const resetsAt = error.details.resets_at
-  expect(error).toEqual({
+  expect(error).toMatchObject({
     code: 'spend_cap_reached',
     message: `This account has spent 10.00 EUR this month, and its spend cap is 10.00 EUR. The next month begins at ${resetsAt}; an administrator can raise the cap. Accepted jobs continue, and dry runs are allowed.`,
     details: { spend_cap: 10, spent: 10, expected: 20, unfinished_jobs: 2, currency: 'EUR', resets_at: resetsAt },

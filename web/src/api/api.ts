@@ -14,30 +14,40 @@ import type {
 import type { Problem } from '#contract/errors.ts'
 import { currentKey, signOut } from './session.ts'
 
-/** An answer other than success; `code` "offline" = no answer arrived. */
-export class ApiError extends Error {
-  override name = 'ApiError'
-  readonly status: number
-  readonly code: string
-  readonly problems: Problem[]
-  constructor(status: number, code: string, message: string, problems: Problem[] = []) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.problems = problems
-  }
-}
-
 /** What a page shows of an error. */
 export interface Failure {
   code: string
   message: string
+  /** What to do. */
+  advice?: string
+  /** Address of the page about the code. */
+  docs?: string
+}
+
+/** An answer other than success; `code` "offline" = no answer arrived. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly status: number
+  readonly failure: Failure
+  readonly problems: Problem[]
+  constructor(status: number, failure: Failure, problems: Problem[] = []) {
+    super(failure.message)
+    this.status = status
+    this.failure = failure
+    this.problems = problems
+  }
 }
 
 export function asError(error: unknown): Failure {
   return error instanceof ApiError
-    ? { code: error.code, message: error.message }
+    ? error.failure
     : { code: 'internal', message: error instanceof Error ? error.message : String(error) }
+}
+
+/** No answer arrived. */
+export function offline(message: string): ApiError {
+  const advice = 'Check your connection and that the service is running. This page continues by itself.'
+  return new ApiError(0, { code: 'offline', message, advice })
 }
 
 /** RFC 7617: the user name is the key, in UTF-8; the password is ignored. */
@@ -61,8 +71,6 @@ interface Ask {
   key?: string
 }
 
-const OFFLINE = 'The service does not respond.'
-
 /** Returns the answer, success or not. @throws ApiError if no answer arrives */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
   const key = ask.key ?? currentKey() ?? ''
@@ -83,7 +91,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiError(0, 'offline', OFFLINE)
+    throw offline('The service does not respond.')
   }
 }
 
@@ -94,7 +102,7 @@ export async function request<T>(path: string, ask: Ask = {}): Promise<T> {
 }
 
 interface ErrorBody {
-  error?: { code?: string; message?: string; details?: unknown }
+  error?: Partial<Failure> & { details?: unknown }
 }
 
 /** An error answer as a value; a key that is no longer accepted ends the session. */
@@ -108,9 +116,9 @@ export function toApiError(status: number, text: string, ofSession: boolean): Ap
   if (status === 401 && ofSession && currentKey() !== null) {
     signOut('Your API key is no longer valid. Sign in again.')
   }
-  const message = error?.message ?? `The service responded with status ${status} and no message.`
+  const { code = 'internal', message = `The service responded with status ${status} and no message.` } = error ?? {}
   const problems = Array.isArray(error?.details) ? (error.details as Problem[]) : []
-  return new ApiError(status, error?.code ?? 'internal', message, problems)
+  return new ApiError(status, { ...error, code, message }, problems)
 }
 
 /** The parameters of GET /api/v0/job, in camel case. */

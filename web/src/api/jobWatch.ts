@@ -2,7 +2,7 @@
 // stream, by polling. No other file knows how updates arrive.
 // Not in charge of: showing them.
 import type { JobRead, PublicEvent } from '#contract/api/answers.ts'
-import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
+import { ApiError, asError, isFinal, openEvents, readEvents, readJob } from './api.ts'
 import { isOlder, withProgressEvents } from './staleUpdates.ts'
 import { eventReader } from './sse.ts'
 
@@ -47,7 +47,7 @@ export function watchJob(id: number, watcher: JobWatchCallbacks): () => void {
       } catch (error) {
         if (signal.aborted) return
         failures += 1
-        const trouble = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error))
+        const trouble = error instanceof ApiError ? error : new ApiError(0, asError(error))
         watcher.onTrouble(trouble)
         // A repeated request would fail the same way.
         if (isFinal(trouble)) return stopped.abort()

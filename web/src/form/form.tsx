@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import type { Preset } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
-import { ApiError, listPresets, asError, type Failure } from '../api/api.ts'
+import { ApiError, listPresets, asError } from '../api/api.ts'
 import { currentTransfers, useTransfers } from '../transfers/store.ts'
 import { useAnalyses, type Readable } from './model/sourceAnalysis.ts'
 import { ApiNames } from './apiNames.ts'
@@ -47,7 +47,7 @@ export function Form({ initial, chosen: before, joining: beginning, from }: Form
   const [names, setNames] = useState(false)
   const [tried, setTried] = useState(false)
   const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiError | Failure | null>(null)
+  const [failure, setFailure] = useState<unknown>(null)
   /** The complete address with its credentials, which may be read. */
   const [confirmed, setConfirmed] = useState<string | null>(null)
   const form = useRef<HTMLDivElement>(null)
@@ -119,7 +119,7 @@ export function Form({ initial, chosen: before, joining: beginning, from }: Form
       if (joined) await createJoinedJob(sources, request, once)
       else await createJobs(sources, body, once)
     } catch (error) {
-      setFailure(error instanceof ApiError ? error : asError(error))
+      setFailure(error)
       setBusy(false)
       const [found] = error instanceof ApiError ? error.problems : []
       if (found) show(found)
@@ -164,7 +164,7 @@ export function Form({ initial, chosen: before, joining: beginning, from }: Form
             warnings={judged.warnings}
             provider={providerOf(body)}
             busy={busy}
-            failure={failure && answered.length === 0 ? { code: failure.code, message: failure.message } : null}
+            failure={failure && answered.length === 0 ? asError(failure) : null}
             onCreate={() => void create()}
             onShow={show}
           />

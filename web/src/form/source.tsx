@@ -8,7 +8,6 @@ import { listUploads } from '../api/api.ts'
 import { DropZone } from '../parts/dropZone.tsx'
 import { upload } from '../transfers/store.ts'
 import { IconButton } from '../transfers/progress.tsx'
-import { errorAdvice } from '../text/errorAdvice.ts'
 import { formatAge, formatBytes } from '../text/format.ts'
 import { runningTime } from '../text/mediaTerms.ts'
 import type { Analysis } from './model/sourceAnalysis.ts'
@@ -156,7 +155,7 @@ function JoinedAnalysis({ analysis }: { analysis: Analysis | undefined }) {
   const text = analysis.busy
     ? (analysis.phase ?? 'Analysing the joined sources …')
     : analysis.failure
-      ? `${analysis.failure.message} ${errorAdvice(analysis.failure.code)}`
+      ? [analysis.failure.message, analysis.failure.advice].join(' ')
       : seconds === null
         ? 'The joined sources are analysed.'
         : `Joined: ${runningTime(seconds)}`

@@ -1,7 +1,6 @@
 // In charge of: one source: its poster, its properties, and the progress of its upload and analysis.
 import type { ComponentChildren } from 'preact'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
-import { errorAdvice } from '../text/errorAdvice.ts'
 import { bitrate, containerName } from '../text/mediaDetails.ts'
 import { channelsName, codecName, dimensions, framesPerSecond, languageName, runningTime } from '../text/mediaTerms.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -41,7 +40,7 @@ export function SourceCard({ source, analysis, onRemove, children }: SourceCardP
         {report ? <Report report={report} size={source.size} /> : <p class="help">{beforeAnalysis(source)}</p>}
         {analysis?.failure && !analysis.busy ? (
           <p class="problem">
-            {analysis.failure.message} {errorAdvice(analysis.failure.code)}
+            {analysis.failure.message} {analysis.failure.advice}
           </p>
         ) : null}
         {children}

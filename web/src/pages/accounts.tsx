@@ -130,7 +130,7 @@ export function Accounts() {
 function nameOf(typed: unknown): string {
   const name = typeof typed === 'string' || typeof typed === 'number' ? String(typed).trim() : ''
   if (/^[a-z0-9][a-z0-9-]{0,39}$/.test(name)) return name
-  throw new ApiError(400, 'invalid_request', 'The account name is not valid.', [
+  throw new ApiError(400, { code: 'invalid_request', message: 'The account name is not valid.' }, [
     {
       code: 'invalid_value',
       field: 'account',

@@ -2,7 +2,7 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading } from './loading.tsx'
-import type { Failure } from '../api/api.ts'
+import { offline, type Failure } from '../api/api.ts'
 import { ConnectionNotice } from './notice.tsx'
 
 /** `load` is called again on each visit until it succeeds; a loaded page is shown at once. */
@@ -23,7 +23,7 @@ export function lazyPage<Props extends object>(
           loaded = page
           setPage(() => page)
         } catch {
-          setFailure({ code: 'offline', message: 'This page could not be loaded.' })
+          setFailure(offline('This page could not be loaded.').failure)
         }
       }
       void begin()

@@ -1,6 +1,5 @@
 // In charge of: message boxes: errors with advice, and warnings.
 import type { ComponentChildren } from 'preact'
-import { errorAdvice } from '../text/errorAdvice.ts'
 import type { Failure } from '../api/api.ts'
 
 const marks = { error: '✕', warning: '!', good: '✓' } as const
@@ -16,18 +15,16 @@ export function Notice({ kind, children }: { kind: keyof typeof marks; children:
   )
 }
 
-/** The error message, and advice. */
+/** The error message, and what to do. */
 export function ConnectionNotice({ failure, retry }: { failure: Failure; retry?: () => void }) {
-  const advice = errorAdvice(failure.code)
+  const { message, advice, docs, code } = failure
   return (
     <Notice kind="error">
       <p>
-        <strong>{failure.message}</strong>
+        <strong>{message}</strong>
       </p>
-      {advice === null ? null : <p>{advice}</p>}
-      <p class="help">
-        Code <code>{failure.code}</code>
-      </p>
+      {advice === undefined ? null : <p>{advice}</p>}
+      <p class="help">{docs === undefined ? <code>{code}</code> : <a href={docs}>About {code}</a>}</p>
       {retry ? (
         <button type="button" onClick={retry}>
           Try again

@@ -1,6 +1,5 @@
 // In charge of: the progress of one upload: bar, amount, speed, remaining time, and its actions.
 import { Icon } from '../parts/icon.tsx'
-import { errorAdvice } from '../text/errorAdvice.ts'
 import { Bar } from '../parts/progress.tsx'
 import { formatBytes, formatDuration, lastQuarter, formatRate as spellRate } from '../text/format.ts'
 import { secondsLeft } from './rate.ts'
@@ -31,7 +30,7 @@ export function TransferProgress({ transfer }: { transfer: Transfer }) {
     <div class="transfer">
       {state === 'failed' && failure ? (
         <p class="problem">
-          {failure.message} {errorAdvice(failure.code)}
+          {failure.message} {failure.advice}
         </p>
       ) : (
         <>

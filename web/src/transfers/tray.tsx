@@ -1,6 +1,5 @@
 // In charge of: uploads that continue while another page is shown, and the jobs that are created when they are
 // complete.
-import { errorAdvice } from '../text/errorAdvice.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Link, type Route } from '../parts/router.tsx'
 import { TransferButtons, TransferProgress } from './progress.tsx'
@@ -51,7 +50,7 @@ function Outcome({ transfer }: { transfer: Transfer }) {
     return (
       <div role="alert">
         <p class="problem">
-          {order.failure.message} {errorAdvice(order.failure.code)}
+          {order.failure.message} {order.failure.advice}
         </p>
         <button type="button" class="small" onClick={() => void create(id)}>
           Try again

@@ -1,7 +1,7 @@
 // In charge of: sending a file in chunks by tus 1.0.0, so that a dropped connection costs a chunk and not the file. The
 // tus client is loaded with the first large file.
 // Not in charge of: small files (upload.ts).
-import { ApiError, authorization, toApiError } from '../api/api.ts'
+import { offline, type ApiError, authorization, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
 import { DISCARD, type Uploaded } from './uploadResult.ts'
 
@@ -61,5 +61,5 @@ function explain(error: unknown): ApiError {
     .originalResponse
   return response
     ? toApiError(response.getStatus(), response.getBody(), true)
-    : new ApiError(0, 'offline', 'The connection dropped during the upload.')
+    : offline('The connection dropped during the upload.')
 }

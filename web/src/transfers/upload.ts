@@ -3,7 +3,7 @@
 // Not in charge of: choosing it, the chunks (tus.ts), showing its progress (progress.tsx).
 import { type Uploaded } from './uploadResult.ts'
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
-import { ApiError, authorization, readLimits, toApiError } from '../api/api.ts'
+import { ApiError, authorization, offline, readLimits, toApiError } from '../api/api.ts'
 import { currentKey } from '../api/session.ts'
 import { formatBytes } from '../text/format.ts'
 
@@ -30,13 +30,14 @@ export async function uploadFile(
   onProgress: (fraction: number) => void,
   signal: AbortSignal,
 ): Promise<Uploaded> {
-  if (file.size === 0) throw new ApiError(0, 'invalid_file', 'This file is empty. Choose another one.')
+  if (file.size === 0)
+    throw new ApiError(0, { code: 'invalid_file', message: 'This file is empty. Choose another one.' })
   if (!isResumable(file)) return sendWhole(file, onProgress, signal)
   const pieces = await resumable()
   const most = pieces?.bytes ?? MAX_UPLOAD_BYTES
   if (file.size > most) {
     const message = `${formatBytes(file.size)} is more than the maximum of ${formatBytes(most)} for an upload. Put the file on a server or in a bucket and use its address.`
-    throw new ApiError(0, 'invalid_file', message)
+    throw new ApiError(0, { code: 'invalid_file', message })
   }
   if (!pieces) return sendWhole(file, onProgress, signal)
   const { sendResumable } = await import('./tus.ts')
@@ -62,7 +63,7 @@ function sendWhole(file: File, onProgress: (fraction: number) => void, signal: A
       if (xhr.status === 201) resolve(JSON.parse(xhr.responseText) as Uploaded)
       else reject(toApiError(xhr.status, xhr.responseText, true))
     })
-    xhr.addEventListener('error', () => reject(new ApiError(0, 'offline', 'The connection dropped during the upload.')))
+    xhr.addEventListener('error', () => reject(offline('The connection dropped during the upload.')))
     xhr.addEventListener('abort', () => reject(new DOMException('Aborted', 'AbortError')))
     signal.addEventListener('abort', () => xhr.abort())
     xhr.send(file)

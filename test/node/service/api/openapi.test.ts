@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { beforeAll, beforeEach, describe, expect, test, type TestContext } from 'vitest'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from '../../../../scripts/openapi/examples.ts'
 import { operations } from '../../../../scripts/openapi/operations.ts'
@@ -305,7 +306,7 @@ curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
     ],
   ])('%s', async (code, line) => {
     const { status, json } = await shell(line, { WEB: JSON.stringify(jobRequest(media.url, 'http')) })
-    expect(json).toEqual({ error: { code, ...example.errors[code] } })
+    expect(json).toEqual({ error: { code, ...example.errors[code], ...errorHelp(code) } })
     expect(complaints(['components', 'schemas', 'Error'], json)).toEqual([])
     expect(complaintsOf('Error', json)).toEqual([])
     expect(status).toBe(requestStatus(code))
@@ -315,14 +316,14 @@ curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
     media.pauseAt(0.3)
     const JOB = await service.create(jobRequest(media.url, 'http'))
     const active = await shell('curl -u "$KEY:" -X DELETE "$BASE/api/v0/job/$JOB"', { JOB: String(JOB) })
-    expect(active.json).toEqual({ error: { code: 'job_active', ...example.errors.job_active } })
+    expect(active.json).toMatchObject({ error: { code: 'job_active', ...example.errors.job_active } })
     media.resume()
     await service.waitForEnd(JOB)
     const over = await shell('curl -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/cancel"', { JOB: String(JOB) })
-    expect(over.json).toEqual({ error: { code: 'job_finished', ...example.errors.job_finished } })
+    expect(over.json).toMatchObject({ error: { code: 'job_finished', ...example.errors.job_finished } })
     const { outputs } = (await service.status(JOB))!
     const beyond = await shell('curl -H "Range: bytes=99999999-" "$URL"', { URL: outputs[0]!.url! })
-    expect(beyond.json.error).toEqual({
+    expect(beyond.json.error).toMatchObject({
       code: 'range_not_satisfiable',
       message: example.errors.range_not_satisfiable.message.replace('512340', String(outputs[0]!.size)),
     })

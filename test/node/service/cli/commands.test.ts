@@ -169,7 +169,9 @@ describe('a job', () => {
     const id = String(failed._auto_generated_id_)
     expect(await splicepoint(['download', id])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('source_not_media'),
+      stdout: expect.stringMatching(
+        /source_not_media\)\n {2}Check that the address .*\n(?: {4}.*\n)* {2}https:\S+#source_not_media\n$/,
+      ),
     })
     const retried = await splicepoint(['retry', id, '--watch'])
     expect(retried).toMatchObject({ code: 1, stdout: expect.stringContaining('source_not_media') })
@@ -384,7 +386,7 @@ describe('a refusal', () => {
   test('of a key', async () => {
     expect(await splicepoint(['list', '--key', 'wrong'])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('(unauthorized)'),
+      stderr: expect.stringMatching(/ \(unauthorized\)\n {2}Use another API key .*\n {2}https:\S+#unauthorized\n$/),
     })
     expect(await splicepoint(['keys', 'list'])).toMatchObject({
       code: 3,

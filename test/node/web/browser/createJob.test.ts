@@ -221,6 +221,7 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await shown.getByRole('button', { name: 'Remove Large.mov' }).waitFor({ timeout: JOB_TIMEOUT_MS })
   // It is not a video: the source card says so, with advice.
   await shown.getByText('Not readable').waitFor({ timeout: JOB_TIMEOUT_MS })
+  await shown.getByText('Check that the address leads to the media file itself').waitFor()
   await checkAccessibility(page, 'create-unreadable')
   await shown.getByRole('button', { name: 'Remove Large.mov' }).click()
   await expectCount(shown).toBe(0)

@@ -57,7 +57,7 @@ function ended(id: number, onNews: (status: PublicStatus) => void, signal: Abort
     },
   })
   const forget = onSession(({ key }) => {
-    if (key === null) reject(new ApiError(0, 'unauthorized', 'Signed out.'))
+    if (key === null) reject(new ApiError(0, { code: 'unauthorized', message: 'Signed out.' }))
   })
   const abandon = (): void => reject(signal.reason as Error)
   if (signal.aborted) abandon()
