@@ -43,7 +43,7 @@ function Page({ route, visitCount, scope }: { route: Route; visitCount: number; 
     case 'job':
       return <Job key={route.id} id={route.id} />
     case 'new':
-      return <NewJob key={visitCount} from={route.from} upload={route.upload} />
+      return <NewJob key={visitCount} {...route} />
     case 'uploads':
       return <Uploads />
     case 'keys':

@@ -28,12 +28,14 @@ interface FormProps {
   joining: Joining
   /** The earlier job whose settings it starts with. */
   from: number | null
+  /** The field to begin at. */
+  field: string | undefined
 }
 
 /** Problems that are not shown before the user had time to fill in the field. */
 const EARLY: readonly string[] = ['required', 'invalid_length']
 
-export function Form({ initial, chosen: before, joining: beginning, from }: FormProps) {
+export function Form({ initial, chosen: before, joining: beginning, from, field: failed }: FormProps) {
   const [body, setBody] = useState(initial)
   const [joining, setJoining] = useState(beginning)
   // Uploads from an earlier visit that have no job yet are offered again.
@@ -109,6 +111,9 @@ export function Form({ initial, chosen: before, joining: beginning, from }: Form
       target?.scrollIntoView({ block: 'center' })
     })
   }
+  useEffect(() => {
+    if (failed !== undefined) show({ field: failed })
+  }, [])
   const create = async (): Promise<void> => {
     setTried(true)
     setFailure(null)

@@ -2,6 +2,7 @@
 // again, deleting.
 import { useMemo, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/api/answers.ts'
+import { jobErrorPolicies, type JobErrorCode } from '#contract/errorCodes.ts'
 import { cancelJob, deleteJob, retryJob, asError, type Failure } from '../api/api.ts'
 import { Link, navigate } from '../parts/router.tsx'
 import { jobStateOf } from '../text/format.ts'
@@ -16,6 +17,8 @@ interface JobActionsProps {
   onJob: (job: JobRead) => void
 }
 
+const WITHOUT_AUDIO: readonly unknown[] = ['audio_stream_missing', 'audio_stream_undecodable'] satisfies JobErrorCode[]
+
 type Question = 'cancel' | 'delete' | 'share'
 
 export function JobActions({ id, job, onJob }: JobActionsProps) {
@@ -25,6 +28,9 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
   const once = useMemo(() => crypto.randomUUID(), [id])
   const { status } = job
   const standing = jobStateOf(status)
+  const lacksAudio = WITHOUT_AUDIO.includes(status.error?.code)
+  // A retry would fail in the same way.
+  const isFinal = status.error !== null && jobErrorPolicies[status.error.code].permanent
   const run = async (work: () => Promise<void>): Promise<void> => {
     setAsking(null)
     setBusy(true)
@@ -54,12 +60,17 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
           <Icon name="stop" /> Cancel
         </button>
       )}
+      {lacksAudio ? (
+        <Link to={`/new?from=${id}&audio=optional`} class="button primary">
+          <Icon name="edit" /> Run without that audio
+        </Link>
+      ) : null}
       {standing === 'failed' || standing === 'cancelled' ? (
-        <button type="button" class="primary" disabled={busy} onClick={() => void run(retry)}>
+        <button type="button" class={isFinal ? '' : 'primary'} disabled={busy} onClick={() => void run(retry)}>
           <Icon name="retry" /> Retry
         </button>
       ) : null}
-      <Link to={`/new?from=${id}`} class="button">
+      <Link to={`/new?from=${id}`} class={isFinal && !lacksAudio ? 'button primary' : 'button'}>
         <Icon name="edit" /> Edit and rerun
       </Link>
       {status.job_completed ? (

@@ -15,10 +15,12 @@ interface LogProps {
   /** Changes when the log may have grown: with each attempt, and at the end. */
   version: string
   chunks: PublicStatus['chunks']
+  /** Opens the log at what failed. */
+  hasFailed: boolean
 }
 
-export function Log({ id, version, chunks }: LogProps) {
-  const [open, setOpen] = useState(false)
+export function Log({ id, version, chunks, hasFailed }: LogProps) {
+  const [open, setOpen] = useState(hasFailed)
   const [chosen, setChosen] = useState<string | null>(null)
   // What failed is what a reader looks for.
   const failed = chunks?.map.indexOf('f') ?? -1
@@ -48,7 +50,7 @@ export function Log({ id, version, chunks }: LogProps) {
   }, [id, open, version, attempt, part])
   return (
     <section class="card folded" aria-labelledby="log">
-      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <h2 id="log">Log</h2> <span class="help">ffmpeg commands and messages of the transcoder</span>
         </summary>
@@ -58,7 +60,9 @@ export function Log({ id, version, chunks }: LogProps) {
         ) : log === null ? (
           <Loading label="Loading the log" lines={1} />
         ) : log.attempts.length === 0 ? (
-          <p class="help">The log is empty so far. It appears when the encode starts.</p>
+          <p class="help">
+            {hasFailed ? 'The log is empty.' : 'The log is empty so far. It appears when the encode starts.'}
+          </p>
         ) : (
           log.attempts.map((each) => <Attempt key={each.attempt} of={each} only={log.attempts.length === 1} />)
         )}
@@ -104,6 +108,7 @@ function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boo
   const lines = each.lines
     .map(({ time, level, message }) => `${formatTime(time)}  ${level.padEnd(5)}  ${message}`)
     .join('\n')
+  const failed = each.commands.findLastIndex(({ exit_code: code }) => code !== 0)
   // Usually the encode; the others are probes and other short commands.
   const longest = Math.max(...each.commands.map(({ seconds }) => seconds))
   return (
@@ -114,7 +119,7 @@ function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boo
       )}
       {each.commands.map(({ purpose, command, seconds, exit_code: code }, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- what has run stays in its place
-        <details class="command" key={index} open={seconds === longest}>
+        <details class="command" key={index} open={failed < 0 ? seconds === longest : index === failed}>
           <summary>
             {capital(purpose)}{' '}
             <span class="help">

@@ -73,12 +73,20 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
       <h2 id="progress" class="hidden">
         Progress
       </h2>
-      <div class="standing-head">
-        {status.poster && !status.job_completed ? (
-          <img class="still" src={status.poster.url} alt="" width={status.poster.width} height={status.poster.height} />
-        ) : null}
-        <p class="situation">{describeProgress(status)}</p>
-      </div>
+      {status.error ? null : (
+        <div class="standing-head">
+          {status.poster && !status.job_completed ? (
+            <img
+              class="still"
+              src={status.poster.url}
+              alt=""
+              width={status.poster.width}
+              height={status.poster.height}
+            />
+          ) : null}
+          <p class="situation">{describeProgress(status)}</p>
+        </div>
+      )}
       <p class="hidden" role="status">
         Job {id}: {told}
       </p>

@@ -19,7 +19,10 @@ function entriesOf(status: PublicStatus): Entry[] {
 }
 
 export function Timeline({ events, status }: { events: readonly PublicEvent[]; status: PublicStatus }) {
-  const entries = events.length > 0 ? events.map(({ message, at }) => ({ text: message, at })) : entriesOf(status)
+  const entries =
+    events.length > 0
+      ? events.map(({ type, message, at }) => ({ text: type === 'job.failed' ? JOB_STATE_LABELS.failed : message, at }))
+      : entriesOf(status)
   /** The day is shown if it differs from the previous entry's. */
   const when = (index: number): string => {
     const [before, now] = [entries[index - 1]?.at, entries[index]?.at]

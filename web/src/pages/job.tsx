@@ -87,6 +87,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
               </>
             )}
           </p>
+          {config.input === undefined ? null : <p class="help address">{config.input}</p>}
         </div>
         <JobActions id={id} job={job} onJob={onJob} />
       </div>
@@ -109,7 +110,13 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
           <Extracts outputs={status.outputs} />
           <Outputs outputs={status.outputs} />
           {status.started_at === null ? null : (
-            <Log id={id} version={`${status.phase} ${events.length} ${status.finished_at}`} chunks={status.chunks} />
+            <Log
+              key={String(status.error === null)}
+              id={id}
+              version={`${status.phase} ${events.length} ${status.finished_at}`}
+              chunks={status.chunks}
+              hasFailed={status.error !== null}
+            />
           )}
         </div>
         <div class="column side">

@@ -8,7 +8,10 @@ import { addressesOf, isOneStore, notJoined, type Joining } from '../form/model/
 import { Form } from '../form/form.tsx'
 import { isUpload, keysOf, type Chosen } from '../form/model/sources.ts'
 import { Loading } from '../parts/loading.tsx'
+import type { Route } from '../parts/router.tsx'
 import { ConnectionNotice, Notice } from '../parts/notice.tsx'
+
+type NewJobProps = Omit<Extract<Route, { page: 'new' }>, 'page'>
 
 interface Beginning {
   body: FormBody
@@ -16,6 +19,8 @@ interface Beginning {
   joining: Joining
   /** Sources of the earlier job that the form cannot show. */
   isIncomplete?: boolean
+  /** The field at which the earlier job failed. */
+  field?: string | undefined
 }
 
 const fresh = (): FormBody => bodyWith(builtInPresets[0]?.job ?? {}, null)
@@ -33,33 +38,36 @@ async function uploadOf(number: number): Promise<Chosen> {
   return { upload: found ?? { input, name: `Upload ${number}`, size: null } }
 }
 
-async function begin(from: number | null, upload: number | null): Promise<Beginning> {
+async function begin({ from, upload, isAudioOptional }: NewJobProps): Promise<Beginning> {
   if (upload !== null) return { body: fresh(), chosen: [await uploadOf(upload)], joining: notJoined }
   if (from === null) return { body: fresh(), chosen: [], joining: notJoined }
-  const { config } = await readJob(from)
-  const body = bodyOf(config)
-  if (!isOneStore(config)) return { ...withoutSources(body), isIncomplete: true }
-  if (!isUpload(body)) return { body, chosen: [], joining: notJoined }
+  const { config, status } = await readJob(from)
+  const stored = bodyOf(config)
+  const body = isAudioOptional
+    ? { ...stored, audioProfiles: stored.audioProfiles.map((profile) => ({ ...profile, optional: true })) }
+    : stored
+  const field = isAudioOptional ? undefined : status.error?.field
+  if (!isOneStore(config)) return { ...withoutSources(body), isIncomplete: true, field }
+  if (!isUpload(body)) return { body, chosen: [], joining: notJoined, field }
   const pieces = addressesOf(body) ?? [{ input: config.input }]
   const chosen = await Promise.all(pieces.map(({ input }) => uploadOf(numberOf(String(input)))))
   const keys = keysOf(chosen)
   const cuts = new Map(pieces.map(({ input: _input, ...members }, index) => [keys[index]!, members]))
-  return { ...withoutSources(body), chosen, joining: { isOn: chosen.length > 1, cuts } }
+  return { ...withoutSources(body), chosen, joining: { isOn: chosen.length > 1, cuts }, field }
 }
 
 function withoutSources(body: FormBody): Beginning {
   return { body: withMember(withInput(body, null), 'inputs', undefined), chosen: [], joining: notJoined }
 }
 
-/** `from` = number of an earlier job, `upload` = number of an uploaded file. */
-export function NewJob({ from, upload }: { from: number | null; upload: number | null }) {
+export function NewJob({ from, upload, isAudioOptional }: NewJobProps) {
   const [beginning, setBeginning] = useState<Beginning | null>(() =>
     from === null && upload === null ? { body: fresh(), chosen: [], joining: notJoined } : null,
   )
   const [failure, setFailure] = useState<Failure | null>(null)
   useEffect(() => {
     if (from === null && upload === null) return
-    begin(from, upload).then(setBeginning, (error: unknown) => setFailure(asError(error)))
+    begin({ from, upload, isAudioOptional }).then(setBeginning, (error: unknown) => setFailure(asError(error)))
   }, [from, upload])
   return (
     <>
@@ -76,7 +84,13 @@ export function NewJob({ from, upload }: { from: number | null; upload: number |
         </Notice>
       ) : null}
       {beginning ? (
-        <Form initial={beginning.body} chosen={beginning.chosen} joining={beginning.joining} from={from} />
+        <Form
+          initial={beginning.body}
+          chosen={beginning.chosen}
+          joining={beginning.joining}
+          from={from}
+          field={beginning.field}
+        />
       ) : failure ? null : (
         <Loading label={from === null ? 'Loading the upload' : 'Loading the job'} />
       )}

@@ -7,8 +7,8 @@ import { filtersOf, type Filters } from '../api/jobFilters.ts'
 export type Route =
   | { page: 'jobs'; filters: Filters }
   | { page: 'job'; id: number }
-  /** Like an earlier job (`from`), or of an uploaded file (`upload`). */
-  | { page: 'new'; from: number | null; upload: number | null }
+  /** Like an earlier job (`from`), also for a source that lacks its audio, or of an uploaded file (`upload`). */
+  | { page: 'new'; from: number | null; upload: number | null; isAudioOptional: boolean }
   | { page: 'uploads' }
   | { page: 'keys' }
   | { page: 'accounts' }
@@ -33,7 +33,8 @@ export function routeOf(address: URL): Route {
   const id = /^\/jobs\/([1-9]\d{0,14})$/.exec(path)?.[1]
   if (id !== undefined) return { page: 'job', id: Number(id) }
   if (path === '/new') {
-    return { page: 'new', from: numberIn(address, 'from'), upload: numberIn(address, 'upload') }
+    const isAudioOptional = address.searchParams.get('audio') === 'optional'
+    return { page: 'new', from: numberIn(address, 'from'), upload: numberIn(address, 'upload'), isAudioOptional }
   }
   const page = (['uploads', 'keys', 'accounts', 'usage', 'limits'] as const).find((name) => path === PATHS[name])
   return { page: page ?? 'nowhere' }

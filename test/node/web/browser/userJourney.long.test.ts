@@ -20,6 +20,7 @@ import {
 import { isRising, RECORD_PROGRESS } from './shownProgress.ts'
 import { checkAccessibility, APPEARANCES } from '../../../support/browser/accessibility.ts'
 import {
+  expectAttribute,
   expectCount,
   expectFocus,
   expectInPage,
@@ -175,16 +176,29 @@ test('a job is cancelled from its page, after a question', async () => {
   expect(await complaints()).toEqual([])
 })
 
-test('a failed job shows advice, is retried, and the failed one is deleted', async () => {
+test('a failed job says once why and what to do, is retried, and the failed one is deleted', async () => {
   const { page, complaints } = await openDashboard(browser, service.base)
   source.missing = true
   const id = await service.create(jobRequest(source.url, 'http'))
-  await service.waitForEnd(id)
+  const { error } = await service.waitForEnd(id)
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
-  await page.getByText('source_not_found').waitFor()
+  await expectAttribute(page.getByRole('link', { name: 'About source_not_found' }), 'href').toBe(error!.docs)
   await page.getByText('Check the address, bucket and key').waitFor()
-  await checkAccessibility(page, 'job-failed')
+  await page.getByText(source.url, { exact: true }).waitFor()
+  await page.getByLabel('Messages of attempt 1', { exact: true }).waitFor()
+  await expectCount(page.locator('main').getByText(error!.message, { exact: true })).toBe(1)
+  await expectCount(page.getByText(`The job failed: ${error!.message}`)).toBe(0)
+  // A retry of a permanent error would fail in the same way.
+  await expectInPage(
+    page,
+    `[...document.querySelectorAll('.head .primary')].map((each) => each.textContent.trim())`,
+  ).toEqual(['Edit and rerun'])
+  for (const [look, options] of APPEARANCES) {
+    await page.setViewportSize(options.viewport ?? { width: 1280, height: 900 })
+    await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light' })
+    await checkAccessibility(page, `job-failed-${look}`)
+  }
   source.missing = false
   await page.getByRole('button', { name: 'Retry' }).click()
   await page.getByRole('link', { name: `job ${id}`, exact: true }).waitFor()
@@ -231,6 +245,18 @@ test('an earlier job is run again with changes, from its stored configuration', 
   await page.getByRole('link', { name: 'Edit and rerun' }).click()
   await expectValue(page.getByLabel('Address', { exact: true })).toBe(source.url)
   expect(await complaints()).toEqual([])
+})
+
+test('a job whose source lacks the audio is run without it, from its page', async () => {
+  const { page } = await openDashboard(browser, service.base)
+  const audio = { audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 3 }
+  const id = await service.create({ ...jobRequest(source.url, 'http'), audioProfiles: [audio] })
+  expect((await service.waitForEnd(id)).error?.code).toBe('audio_stream_missing')
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('link', { name: 'Run without that audio' }).click()
+  await page.getByRole('button', { name: 'Create job' }).click()
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_TIMEOUT_MS })
 })
 
 test('a key that stops working leads back to the sign-in with a sentence, and no dialog of the browser', async () => {
