@@ -59,7 +59,7 @@ const idOf = (answer: string): number => Number(/"_auto_generated_id_":(\d+)/.ex
 test('the request of the README’s first screen ends in a stream', async () => {
   const [request] = await blocks(
     'README.md',
-    `curl -fsS -u "$KEY:" -H 'Content-Type: application/json' "$BASE/api/v0/job" -d`,
+    `curl -sS --fail-with-body -u "$KEY:" -H 'Content-Type: application/json' "$BASE/api/v0/job" -d`,
   )
   const status = await service.waitForEnd(idOf(await shell(request!)))
   expect(status).toMatchObject({ error: null, warnings: [] })

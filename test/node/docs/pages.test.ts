@@ -115,12 +115,12 @@ describe('docs/operating.md', () => {
 })
 
 describe('README.md', () => {
-  it('has a first request that is accepted, with a curl of any age', () => {
+  it('has a first request that is accepted, with curl 7.76', () => {
     const [command, body] = /^curl [^']*-H 'Content-Type: application\/json'[^']*-d '(\{[^']*)'/m.exec(readme!)!
     const result = validateJob(JSON.parse(body!), { baseUrl: 'https://api.example.test' })
     expect(result).toMatchObject({ ok: true, warnings: [] })
     expect(command).toContain('"$KEY:"')
-    // curl 7.82 added --json, 7.84 %header{}: Ubuntu 22.04 has 7.81.
+    // curl 7.76 added --fail-with-body, 7.82 --json, 7.84 %header{}: Ubuntu 22.04 has 7.81.
     expect(readme).not.toMatch(/--json|%header\{/)
   })
 })

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test, type TestContext } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
@@ -34,19 +34,25 @@ function blocks(heading: string, language: string): string[] {
   )
 }
 
-async function run(context: TestContext, program: string, args: string[]): Promise<string> {
+async function attempt(context: TestContext, program: string, args: string[]) {
   if (!program.startsWith('/') && (await findOnPath(program)) === null) {
     skipTest(context, `${program} is not installed`)
   }
   const env = { BASE: service.base, KEY: service.ready.api_key }
-  const { code, stdout, stderr } = await runProgram(program, args, { cwd: tempDir.path, env })
+  return runProgram(program, args, { cwd: tempDir.path, env })
+}
+
+async function run(context: TestContext, program: string, args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await attempt(context, program, args)
   expect(code, stderr).toBe(0)
   return stdout
 }
 
+const steps = (): string[] => blocks('From your file to a link', 'sh').filter((text) => !text.startsWith('npx'))
+
 test('the README’s way from a file to a link, command by command, ends in a page that plays without a key', async (context) => {
   await run(context, 'curl', ['--version'])
-  const commands = blocks('From your file to a link', 'sh').filter((text) => !text.startsWith('npx'))
+  const commands = steps()
   expect(commands).toHaveLength(4)
   const output = await run(context, 'bash', ['-euc', `${commands.join('\n')}\necho; echo "job $JOB of file $FILE"`])
   const [, job] = /^job (\d+) of file 1$/m.exec(output)!
@@ -59,6 +65,35 @@ test('the README’s way from a file to a link, command by command, ends in a pa
   expect(media.sources.map(({ kind }) => kind)).toContain('hls')
 })
 
+test.for([
+  ['a value that is refused', '"hls"', '"webm"', 'invalid_request', 'output_container must be one of', 'JOB'],
+  ['a wrong key', '"$KEY:"', '"$KEY.:"', 'unauthorized', 'This API key is unknown', 'FILE'],
+  ['a file that is no video', '@film.mp4', '@README.md', 'source_not_media', 'Check that the address leads to', null],
+] as const)(
+  'with %s, the commands show the error, and end',
+  async ([, text, mistake, code, sentence, stopped], context) => {
+    await writeFile(tempDir.file('README.md'), readme)
+    const commands = steps().join('\n').replaceAll(text, mistake)
+    const { stdout, stderr } = await attempt(context, 'bash', ['-c', commands])
+    expect(stdout).toContain(`"code":"${code}"`)
+    expect(stdout).toContain(sentence)
+    expect(stdout).not.toContain('"url":"')
+    if (stopped !== null) expect(stderr).toContain(`${stopped}: parameter null or not set\n`)
+  },
+)
+
+test.for([
+  ['a value that is refused', '"mp4"', '"webm"', 'invalid_request'],
+  ['a source that is not there', 'trailer.mp4', 'missing.mp4', 'source_not_found'],
+] as const)('with %s, the Python program ends with the error', async ([, text, mistake, code], context) => {
+  const [program] = blocks('In Python', 'python')
+  const ended = await attempt(context, 'python3', ['-c', local(program!).replace(text, mistake)])
+  expect(ended.code).toBe(1)
+  expect(ended.stderr).toContain(code)
+  expect(ended.stderr).toContain('"advice":')
+  expect(ended.stderr).not.toContain('Traceback')
+})
+
 test('the Python program of the README works with the standard library alone', async (context) => {
   const [program] = blocks('In Python', 'python')
   const output = await run(context, 'python3', ['-c', local(program!)])
@@ -67,7 +102,7 @@ test('the Python program of the README works with the standard library alone', a
 })
 
 test('the dry run of the README prints the predicted time and cost', async (context) => {
-  const [upload] = blocks('From your file to a link', 'sh').filter((text) => text.startsWith('FILE='))
+  const [upload] = steps()
   const [ask, read] = blocks('Plan before you run', 'sh')
   const answer = await run(context, 'bash', ['-euc', `${upload!}\n${ask!}\n${read!}`])
   expect(answer).toContain('"dry_run":true')

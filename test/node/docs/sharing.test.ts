@@ -65,9 +65,9 @@ const block = (start: string): string => {
 }
 
 test('a share is made by the command of the page, and its data read by the next one', async () => {
-  const made = JSON.parse(await shell(block('curl -fsS -u')))
+  const made = JSON.parse(await shell(block('curl -sS --fail-with-body -u')))
   expect(made).toMatchObject({ title: 'Our film' })
-  const data = JSON.parse(await shell(block('curl -fsS "$SHARE_URL'), { SHARE_URL: made.url }))
+  const data = JSON.parse(await shell(block('curl -sS --fail-with-body "${SHARE_URL'), { SHARE_URL: made.url }))
   expect(data.sources.map(({ kind }: { kind: string }) => kind)).toEqual(['hls', 'dash'])
   const answer = await fetch(data.sources[0].url, { headers: { origin: 'https://elsewhere.example' } })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')

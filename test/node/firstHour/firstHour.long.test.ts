@@ -18,7 +18,7 @@ import { skipTest } from '../../support/requirement.ts'
 import { ROOT } from '../../support/service.ts'
 import { CLIPS, type ClipName } from './newcomerClips.ts'
 import { NewcomerSession } from './newcomer.ts'
-import { findCodeBlock } from './markdownCommands.ts'
+import { findCodeBlock, parseCodeBlocks } from './markdownCommands.ts'
 
 const run = promisify(execFile)
 const chromium = await findChromium()
@@ -128,10 +128,11 @@ describe('with README.md alone', () => {
   test('the four requests by curl make such a link too', async () => {
     expect(person.variable('BASE'), 'the service is not there').not.toBe('')
     await copyFile(await CLIPS.silent(tempDir.file), join(person.clone, 'film.mp4'))
-    const commands = ['FILE=$(', 'JOB=$(', 'until curl', 'curl -fsS -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/share"']
-    await person.step('four requests by curl', () =>
-      person.runCommand(commands.map((start) => findCodeBlock(readme, start)).join('\n')),
+    const commands = parseCodeBlocks(readme).filter(
+      ({ heading, language, text }) =>
+        heading === 'From your file to a link' && language === 'sh' && !text.startsWith('npx'),
     )
+    await person.step('four requests by curl', () => person.runCommand(commands.map(({ text }) => text).join('\n')))
     const share = JSON.parse(await readFile(join(person.clone, 'share.json'), 'utf8')) as { url: string }
     await person.step('watch what they made', () => watch(share.url))
   })
