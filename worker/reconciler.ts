@@ -56,7 +56,10 @@ const DAY_MS = 86_400_000
 /** Design decision: credentials are kept sealed for 72 h after the end. */
 const SECRETS_RETENTION_MS = 3 * DAY_MS
 
-export async function reconcile(env: Env): Promise<void> {
+export async function reconcile(
+  env: Env,
+  removalMs = settings(env).transcoders === 'containers' ? REMOVAL_MS.containers : REMOVAL_MS.own,
+): Promise<void> {
   const now = Date.now()
   const { retentionDays, transcoders } = settings(env)
   for (const overdue of await listOverdueJobs(env.DB, now, BATCH)) {
@@ -94,7 +97,7 @@ export async function reconcile(env: Env): Promise<void> {
   }
   await deleteExpiredUploadTokens(env.DB, now, UPLOAD_TOKENS.per_account)
   const pages = { left: MAX_DELETE_PAGES }
-  const removeUntil = Date.now() + (transcoders === 'containers' ? REMOVAL_MS.containers : REMOVAL_MS.own)
+  const removeUntil = Date.now() + removalMs
   for (const job of await listExpiredOutputs(env.DB, now - retentionDays.outputs * DAY_MS, BATCH)) {
     const gone =
       (await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id), pages)) &&

@@ -97,7 +97,7 @@ test('an attempt that lost its lease estimates nothing; the next one does', asyn
   advanceClock(10 * 60_000)
   await first.alarm()
   advanceClock(2 * 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   const second = await startNextAttempt()
   expect(second.run).toMatchObject({ attempt: 2 })
   expect((await estimate(first, { estimate: { version: 0 } })).status).toBe(409)
@@ -114,7 +114,7 @@ test('a dry run is given up after as many lost attempts as a job', async () => {
     const task = { id: attempt.run.task_id, jobId: attempt.run.task_id.replace(/-0$/, '') }
     await applyEvent(env, task, { type: 'lost', attempt: n, ranMs: 0, share: 0 })
     advanceClock(2 * 60_000)
-    await reconcile(env)
+    await reconcile(env, Infinity)
   }
   expect(await readStatus(id)).toMatchObject({ state: 'error', error: { code: 'attempts_exhausted' }, estimate: null })
 })
@@ -152,10 +152,10 @@ test('an unlisted dry run is in no list, and is ended and deleted by one request
   const { _auto_generated_id_: left } = await create(unlisted)
   await startNextAttempt()
   advanceClock(11 * 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await readStatus(left)).toMatchObject({ error: { code: 'deadline_exceeded' } })
   advanceClock(11 * 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect((await apiRequest(`/api/v0/job/${left}`)).status).toBe(404)
 })
 

@@ -100,7 +100,7 @@ test('a retry without a body, or with an empty one of unknown length, repeats th
 test('72 hours after the end a retry needs its credentials anew', async () => {
   const id = await failed(secretInput)
   advanceClock(73 * HOUR)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   const { cloud_credentials, input } = secretInput
   const refused = await postJson(`/api/v0/job/${id}/retry`, {})
   expect([refused.status, (await refused.json<any>()).error]).toMatchObject([409, { code: 'credentials_expired' }])
@@ -138,7 +138,7 @@ test('72 hours after the end a retry uses the webhook address of the key again, 
   const early = await (await postJson(`/api/v0/job/${ofKey}/retry`, {}, { key })).json<any>()
   await postJson(`/api/v0/job/${early._auto_generated_id_}/cancel`, {}, { key })
   advanceClock(73 * HOUR)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   for (const id of [ofKey, early._auto_generated_id_]) {
     const [status, made] = await again(id)
     expect([status, made.warnings]).toEqual([200, []])
@@ -169,7 +169,7 @@ test('a retry that is sent again after its credentials were deleted gets its fir
   const first = await postJson(`/api/v0/job/${id}/retry`, {}, { headers })
   expect(first.status).toBe(200)
   advanceClock(2 * HOUR)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect((await rowOf(id)).sealed).toBeNull()
   const again = await postJson(`/api/v0/job/${id}/retry`, {}, { headers })
   expect([again.status, await again.text()]).toEqual([200, await first.text()])
@@ -214,7 +214,7 @@ test('deleting a job removes record, secrets and objects of the service store; a
     expect((await apiRequest(`/api/v0/job/${id}${path}`, { method })).status, path).toBe(404)
   }
   advanceClock(HOUR)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   await vi.waitUntil(async () => (await rowOf(id)) === null, { timeout: STEP_TIMEOUT_MS, interval: 20 })
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
   expect((await env.BUCKET.list({ prefix: `out/default/${attempt.job}/` })).objects).toEqual([])
@@ -231,7 +231,7 @@ test('an interrupted deletion is completed by the reconciler', async () => {
   vi.restoreAllMocks()
   expect(await rowOf(id)).not.toBeNull()
   advanceClock(26 * HOUR)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await rowOf(id)).toBeNull()
   expect((await env.BUCKET.list({ prefix: `out/default/${job_id}/` })).objects).toEqual([])
 })

@@ -209,7 +209,7 @@ test('what a request that died left undone, the reconciler does', async () => {
   expect(await waiting()).toEqual([])
   await expect(start(part(cancelled, 0))).rejects.toThrow('impossible')
 
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await stateOf(done.main)).toBe('queued')
   expect(await rowOf(failed)).toMatchObject({ state: 'failed', error: expect.stringContaining(error.code) })
   expect(await statesOf(failed)).toEqual(['failed', 'cancelled'])
@@ -376,7 +376,7 @@ test('whichever of a cancellation and another event is first, no part stays behi
       const both = isCancelFirst ? [cancel(), race(job)] : [race(job), cancel()]
       const results = await Promise.all(both)
       happened.add(`${name} ${results.map(({ ok }) => ok).join()}`)
-      await reconcile(env)
+      await reconcile(env, Infinity)
       expect(['cancelled', 'failed'], name).toContain((await rowOf(job))?.state)
       const states = await statesOf(job)
       expect(

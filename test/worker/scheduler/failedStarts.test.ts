@@ -32,7 +32,7 @@ test('starts that go on failing show in events, status, metrics and health, and 
   expect(await health()).toMatchObject({ status: 'ok', starts_failing: 0 })
   for (const count of [2, 3, 4]) {
     advanceClock(120_000)
-    await reconcile(env)
+    await reconcile(env, Infinity)
     await fails(id, count)
   }
   const { failed_starts: shown, phase } = await readStatus(id)
@@ -62,7 +62,7 @@ test('starts that go on failing show in events, status, metrics and health, and 
   ])
   transcoders.runStatus = () => 202
   advanceClock(120_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   const attempt = await startNextAttempt()
   expect((await readStatus(id)).failed_starts).toBeNull()
   expect(await health()).toMatchObject({ status: 'ok', starts_failing: 0 })
@@ -114,10 +114,10 @@ test('a transcoder that accepted its task and never fetched it is given up after
   const id = await createJob()
   await transcoders.nextAttempt()
   advanceClock(25_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect((await task(id)).state).toBe('starting')
   advanceClock(6000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await task(id)).toMatchObject({ state: 'queued', lost: 0, starts_failed: 1 })
 })
 

@@ -24,7 +24,7 @@ async function expireLease(attempt: FakeAttempt): Promise<void> {
 /** The cron's reconciler, late enough for every back-off to be over. */
 async function reconcileLater(): Promise<void> {
   advanceClock(3 * 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
 }
 
 test('a job goes from the queue to a file at a signed address', async () => {
@@ -365,18 +365,18 @@ test('what is over is removed in its time: outputs after 30 days, credentials af
   const sealed = () => env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(id).first('sealed')
   const day = 86_400_000
   advanceClock(2 * day)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await sealed()).not.toBeNull()
   advanceClock(2 * day)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await sealed()).toBeNull()
   expect((await env.BUCKET.list({ prefix })).objects).toHaveLength(1)
   advanceClock(27 * day)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect((await env.BUCKET.list({ prefix })).objects).toEqual([])
   expect(await readStatus(id)).toMatchObject({ job_completed: true, outputs: [] })
   advanceClock(60 * day)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect((await apiRequest(`/api/v0/job/${id}`)).status).toBe(404)
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
 })
@@ -386,7 +386,7 @@ test('a job that no transcoder accepts ends at its deadline (I1)', async () => {
   const id = await createJob()
   await expect.poll(() => transcoders.refusedStarts).toBeGreaterThan(0)
   advanceClock(25 * 3600_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await readStatus(id)).toMatchObject({
     state: 'error',
     job_completed: true,

@@ -145,7 +145,7 @@ test('a late request of an older attempt does not lower the monitor’s current 
   const { attempt: first } = await startJob()
   await first.giveBack()
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   const second = await startNextAttempt()
   const { job: jobId, run } = first
   await first.monitor.attemptRunning({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })

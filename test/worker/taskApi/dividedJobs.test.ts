@@ -69,7 +69,7 @@ async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
   advanceClock(60_000)
   await attempt.alarm()
   advanceClock(2 * 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   return startNextAttempt()
 }
 
@@ -298,7 +298,7 @@ test('a part whose start arrives after the removal, before its end was written, 
   const late = new FakeAttempt(run)
   expect((await late.taskApi('GET', '')).status).toBe(200)
   await storeSegment(late)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   await late.alarm()
   expect(await late.heartbeat()).not.toBe('continue')
   expect(await busySlots()).toBe(0)
@@ -481,7 +481,7 @@ test('when no transcoder has the build of a divided job for half an hour, the jo
   for (let minutes = 0; minutes < 32; minutes += 8) {
     expect((await readStatus(id)).job_completed, `after ${minutes} minutes`).toBe(false)
     advanceClock(8 * 60_000)
-    await reconcile(env)
+    await reconcile(env, Infinity)
     for (let n = 0; n < 2; n++) await ask(await transcoders.nextAttempt(), 'b')
   }
   expect((await readStatus(id)).error.code).toBe('build_unavailable')

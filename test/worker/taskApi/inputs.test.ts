@@ -216,7 +216,7 @@ describe('a retry', () => {
   test('72 hours later asks for credentials and for each address that had a query', async () => {
     const id = await failed()
     advanceClock(73 * HOUR)
-    await reconcile(env)
+    await reconcile(env, Infinity)
     const { cloud_credentials, inputs } = joined
     const without = await (await retry(id, { cloud_credentials })).json<any>()
     expect(without.error).toMatchObject({ code: 'credentials_expired', field: 'inputs[0].input' })

@@ -196,7 +196,7 @@ test('logs, posters and reports are deleted with the job: completed, failed, can
     expect((await readStatus(id)).poster, ending).not.toBeNull()
     expect((await apiRequest(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
     // Deletion continues after the answer, and the reconciler continues it after a failure.
-    await reconcile(env)
+    await reconcile(env, Infinity)
     expect(await storedReports(attempt.job), ending).toEqual([])
     // Late, with a token that is still valid: nothing is stored again.
     expect((await putLog(attempt)).status, ending).toBe(409)
@@ -210,9 +210,9 @@ test('and with the outputs, when their retention ends, which is a setting', asyn
   await reportAll(attempt)
   await attempt.fail('source_damaged')
   advanceClock(2 * DAY_MS + 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await storedReports(attempt.job)).not.toEqual([])
-  await reconcile({ ...env, KEEP_OUTPUTS_DAYS: '2' })
+  await reconcile({ ...env, KEEP_OUTPUTS_DAYS: '2' }, Infinity)
   expect(await storedReports(attempt.job)).toEqual([])
   expect(await readStatus(id)).toMatchObject({ poster: null, source })
   expect(await readJson(`/api/v0/job/${id}/log`)).toEqual({ attempts: [] })

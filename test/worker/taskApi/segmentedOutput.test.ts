@@ -29,7 +29,7 @@ async function lose(attempt: FakeAttempt): Promise<FakeAttempt> {
   advanceClock(10 * 60_000)
   await attempt.alarm()
   advanceClock(2 * 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   return startNextAttempt()
 }
 
@@ -539,7 +539,7 @@ test('segments and records of jobs are swept with their outputs, also of jobs th
   await env.BUCKET.put(`out/default/${bad.attempt.job}/${path}`, 'late')
   await env.BUCKET.put(`work/${bad.attempt.job}/commit-1.json`, 'late')
   advanceClock(31 * 86_400_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect([await stored(good.attempt), await stored(bad.attempt)]).toEqual([[], []])
   expect((await env.BUCKET.list({ prefix: `work/${bad.attempt.job}/` })).objects).toEqual([])
   expect((await readStatus(good.id)).outputs).toEqual([])

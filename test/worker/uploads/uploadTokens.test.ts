@@ -237,7 +237,7 @@ test('after its expiry it does nothing, not even for uploads it began; the recon
   expect(await errorCode(await raw(token))).toBe('401 unauthorized')
   expect(await errorCode(await chunk(token, open, 'x'))).toBe('401 unauthorized')
   expect((await apiRequest(`/uploads/${open}`, { method: 'DELETE', headers: as(token, tus) })).status).toBe(401)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   expect(await filesOf(token_id)).toBeNull()
   expect((await uploads(`token=${token_id}`)).map((each: any) => each.uploaded_file_number)).toEqual([open, done])
   // An API key can continue it.

@@ -170,7 +170,7 @@ test('a webhook is repeated until it is accepted, and found again when its alarm
   await delivered(1)
   expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   await env.DB.prepare(`UPDATE spend_notices SET state = 'pending', next_at = 1 WHERE account = ?1`).bind(account).run()
-  await reconcile(env)
+  await reconcile(env, Infinity)
   await runDurableObjectAlarm(scheduler())
   await delivered(1)
   expect(received).toHaveLength(3)

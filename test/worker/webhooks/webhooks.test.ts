@@ -258,7 +258,7 @@ test('a webhook scheduler that could not be woken is woken by the reconciler', a
   vi.restoreAllMocks()
   expect(await deliveries(id)).toMatchObject([{ event: 'job.failed', state: 'pending', tries: 0 }])
   advanceClock(3 * 60_000)
-  await reconcile(env)
+  await reconcile(env, Infinity)
   await runDurableObjectAlarm(webhookScheduler(attempt))
   await settled(id, 1)
   expect(JSON.parse(received[0]!.body).data.error).toEqual({ code: 'source_not_media', message: 'x' })

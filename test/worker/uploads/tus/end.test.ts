@@ -81,7 +81,7 @@ describe('the end', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 86_400_000 + 1000 })
     expect((await tus(path, 'HEAD')).status).toBe(410)
     if (by === 'alarm') await runDurableObjectAlarm(uploadObject(path))
-    else await reconcile(env)
+    else await reconcile(env, Infinity)
     vi.useRealTimers()
     expect(await remainsOfUpload(path)).toEqual(NOTHING_LEFT)
     expect(await statusAndCode(await patch(path, 7 * MIB, 'x'))).toEqual([410, 'gone'])
