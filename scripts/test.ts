@@ -39,6 +39,7 @@ const ENGINE_TESTS = [
   'test/node/transcoder/pipeline/clockJumps.test.ts',
   'test/node/transcoder/pipeline/dividedCaptions.test.ts',
   'test/node/transcoder/pipeline/embeddedCaptions.test.ts',
+  'test/node/transcoder/pipeline/sources/burstAudio.test.ts',
   'test/node/transcoder/pipeline/sources/changingFrames.test.ts',
   'test/node/transcoder/pipeline/sources/cuePassthrough.test.ts',
   'test/node/transcoder/pipeline/sources/damaged.test.ts',

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { runFfmpeg, type FfmpegPrograms } from '../ffmpeg/run.ts'
-import { dataType } from '../formats/dataBursts.ts'
+import { dataType, isReadable } from '../formats/dataBursts.ts'
 import type { AudioStream, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { usedAudioStreams } from '../plan/streams/outputTiming.ts'
 import { audioSpecifier, usedPids } from '../plan/streams/programSelection.ts'
@@ -43,22 +43,38 @@ export async function withoutDataAudio(
   if (durationSeconds !== null && durationSeconds > LONG && read.some((channels) => channels.every(isSilent)))
     read = await samplesOf(engine, url, { media, streams, at: durationSeconds / 2 }, dirs)
   const found = new Map<AudioStream, string>()
+  /** The streams that have readable bursts in both channels, or in the one that each has. */
+  const pairs = new Map<AudioStream, AudioStream[]>()
   for (const [index, stream] of streams.entries()) {
     const channels = read[index] ?? []
     const own = channels.flatMap(
       (samples, at) => dataType(samples, null) ?? dataType(samples, channels[at + 1] ?? samples) ?? [],
     )
     if (own[0] !== undefined) found.set(stream, own[0])
+    if (channels.length === 2 && dataType(channels[0]!, channels[1]!) === own[0]) pairs.set(stream, [stream])
     const next = streams[index + 1]
     const [left, right] = [channels[0], read[index + 1]?.[0]]
     // The two channels of a pair in tracks of their own.
     const pair = channels.length === 1 && read[index + 1]?.length === 1 ? dataType(left!, right!) : null
-    if (pair !== null && next !== undefined) for (const each of [stream, next]) found.set(each, pair)
+    if (pair === null || next === undefined) continue
+    for (const each of [stream, next]) {
+      found.set(each, pair)
+      pairs.set(each, [stream, next])
+    }
   }
-  const data = [...found].map(([{ index, id, number, codec, language }, name]) => {
-    return { index, id, type: 'audio data', codec: `${name} in ${codec}`, language, audioNumber: number }
+  const pids = usedPids(media)
+  const data = [...found].map(([stream, name]) => {
+    const { index, id, number, codec, language } = stream
+    const pads = isReadable(name) ? pairs.get(stream)?.map((each) => audioSpecifier(pids, each.number)) : undefined
+    const about = { index, id, type: 'audio data', codec: `${name} in ${codec}`, language, audioNumber: number }
+    return pads === undefined ? about : { ...about, bursts: { samples: stream, pads } }
   })
   return { ...media, audio: media.audio.filter((stream) => !found.has(stream)), other: [...media.other, ...data] }
+}
+
+/** The decoder of AES3 leaves out a packet that begins with a burst. */
+export function keepData(streams: readonly Pick<AudioStream, 'codec'>[]): string[] {
+  return streams.some(({ codec }) => codec === 's302m') ? ['-non_pcm_mode', 'copy'] : []
 }
 
 function isSilent(samples: Int32Array): boolean {
@@ -76,7 +92,7 @@ async function samplesOf(
   const args = [
     ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
     ...(at === 0 ? [] : ['-ss', at.toFixed(3)]),
-    ...[...inputFlags(url), '-i', url],
+    ...[...inputFlags(url), ...keepData(streams), '-i', url],
     ...streams.flatMap(({ number }, index) => [
       ...['-map', audioSpecifier(usedPids(media), number), '-t', `${LOOK_SECONDS}`],
       ...['-c:a', 'pcm_s32le', '-f', 's32le', `file:${files[index]}`],

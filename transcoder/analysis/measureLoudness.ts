@@ -10,6 +10,7 @@ import type { MeasuredLoudness, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { audioSpecifier, usedPids } from '../plan/streams/programSelection.ts'
 import {
   loudnessInput,
+  measuredCut,
   parseEbur128,
   type LoudnessReading,
   type MeasuredBranch,
@@ -53,12 +54,10 @@ export async function measureLoudness(
     gainDb: null,
   }))
   if (target === null || wanted.length === 0) return media
-  const part = readCut(
-    { cut: media.cut === undefined ? null : { ...media.cut, frames: null } },
-    options.seekable === true,
-  )
+  const seekable = options.seekable === true
+  const part = readCut({ cut: measuredCut(media) }, seekable)
   const streams = wanted.flatMap(({ stream, mix }) => mixedStreams({ sourceStream: stream, mix }))
-  const input = options.joined?.input ?? loudnessInput(url, { spec, media }, streams, part)
+  const input = options.joined?.input ?? loudnessInput(url, { spec, media }, streams, part, seekable)
   const levels = await readLevels(engine, { input, part }, wanted, media, options)
   const measurements = wanted.flatMap(({ stream, mix }, index) => {
     const level = levels[index]

@@ -3,7 +3,8 @@
 // Not in charge of: the arguments (plan/argv/steadyAudio.ts), when which format begins (analysis/damage/).
 import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
-import { filteredStream } from './damage/ffmpegMessages.ts'
+import { filteredPad } from './damage/ffmpegMessages.ts'
+import type { AudioStream } from '../plan/model/mediaInfo.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms, type FfmpegResult, type PipeFeed } from '../ffmpeg/run.ts'
 
 /** What the process writes to. */
@@ -69,20 +70,23 @@ export class SteadyFeed {
 
 /** The filters of a stream are made a second time: its channels or its sample rate have changed. */
 export class FormatChangeWatch {
-  readonly #seen = new Set<number>()
-  readonly #streams: ReadonlySet<number>
+  readonly #seen = new Set<string>()
+  readonly #pads: ReadonlySet<string>
 
-  /** `streams`: indexes in the source. */
-  constructor(streams: Iterable<number>) {
-    this.#streams = new Set(streams)
+  constructor(streams: readonly AudioStream[]) {
+    const inputs = streams.filter(({ bursts }) => bursts !== undefined)
+    this.#pads = new Set([
+      ...streams.map(({ index }) => `0:${index}`),
+      ...inputs.map((_stream, position) => `${position + 1}:0`),
+    ])
   }
 
   /** True for the line of a change. */
   isChange(line: string): boolean {
-    const stream = filteredStream(line)
-    if (stream === null || !this.#streams.has(stream)) return false
-    if (this.#seen.has(stream)) return true
-    this.#seen.add(stream)
+    const pad = filteredPad(line)
+    if (pad === null || !this.#pads.has(pad)) return false
+    if (this.#seen.has(pad)) return true
+    this.#seen.add(pad)
     return false
   }
 }

@@ -1,4 +1,4 @@
-// In charge of: the header of an AC-3 or E-AC-3 frame (ETSI TS 102 366): dialogue level and downmix levels.
+// In charge of: the header of an AC-3 or E-AC-3 frame (ETSI TS 102 366): size, dialogue level and downmix levels.
 // Not in charge of: reading the frame from the source (streamDetails.ts), using the levels (plan/audio/dialnorm.ts,
 // plan/audio/downmix.ts).
 import { BitReader } from './bitReader.ts'
@@ -22,6 +22,37 @@ export interface Ac3Header {
   dialnorm: number
   /** null where the header states no levels. */
   downmixLevels: DownmixLevels | null
+}
+
+/** Table 4.13, for 48 kHz: 16-bit words, by half of the frame size code. */
+const FRAME_WORDS = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1152, 1280]
+const SAMPLE_RATES = [48_000, 44_100, 32_000]
+/** What `readSyncFrame` reads. */
+export const FRAME_HEADER_BYTES = 6
+
+export interface SyncFrame {
+  codec: 'ac3' | 'eac3'
+  bytes: number
+  sampleRate: number
+}
+
+/** The frame that begins here; null = none does. */
+export function readSyncFrame(header: Uint8Array): SyncFrame | null {
+  if (header.length < FRAME_HEADER_BYTES || header[0] !== 0x0b || header[1] !== 0x77) return null
+  const identification = header[5]! >> 3
+  const rate = header[4]! >> 6
+  if (identification > 16) return null
+  if (identification > 10) {
+    const bytes = 2 * ((((header[2]! & 7) << 8) | header[3]!) + 1)
+    const sampleRate = SAMPLE_RATES[rate] ?? (SAMPLE_RATES[(header[4]! >> 4) & 3] ?? 0) / 2
+    return sampleRate === 0 ? null : { codec: 'eac3', bytes, sampleRate }
+  }
+  const code = header[4]! & 63
+  const words = FRAME_WORDS[code >> 1]
+  const sampleRate = SAMPLE_RATES[rate]
+  if (words === undefined || sampleRate === undefined) return null
+  const of44 = Math.floor((words * 160) / 147) + (code & 1)
+  return { codec: 'ac3', bytes: 2 * [words, of44, (words * 3) / 2][rate]!, sampleRate }
 }
 
 /** The header of the first frame; null where the bytes contain none. */

@@ -27,7 +27,7 @@ import { shortPackets } from '../outputAnalysis/sampleTables.ts'
 import { mixedStreams } from '../plan/model/channelMix.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
-import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { AudioStream, MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { secondsOfPart } from '../plan/model/partFrames.ts'
 import { requiredDuration } from '../plan/streams/outputTiming.ts'
@@ -353,6 +353,7 @@ function spawnFfmpeg(
   const reading = {
     input: loopback.url,
     inputFlags: [...inputFlags(loopback.url), ...(skipsVideo(plan) ? READ_THROUGH_FLAGS : [])],
+    bursts: source.audio.flatMap(({ bursts }) => bursts?.file ?? []),
     seekable,
     threads: settings.threads,
   }
@@ -442,9 +443,8 @@ function steadyFeed(
   })
 }
 
-/** Indexes in the source. */
-function decodedAudio(plan: Plan, { audio }: MediaInfo): number[] {
-  return plan.stored === undefined ? audio.map(({ index }) => index) : []
+function decodedAudio(plan: Plan, { audio }: MediaInfo): AudioStream[] {
+  return plan.stored === undefined ? audio : []
 }
 
 /**

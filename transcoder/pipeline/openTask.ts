@@ -3,6 +3,7 @@
 // Not in charge of: analysing the source (surveyAndPlan.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
+import { BurstFiles } from '../analysis/burstFiles.ts'
 import { explainRefusal } from '../analysis/fileKind.ts'
 import type { Attempt, AttemptOutlook } from '../attempt.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
@@ -53,6 +54,8 @@ export interface OpenTask {
   logo: LogoImage | null
   /** null = the job draws none, or the attempt makes a part of it: chunks have stored ones (division/drawnSubtitles.ts). */
   bitmaps: DrawnBitmaps | null
+  /** Audio that is taken out of the source. */
+  bursts: BurstFiles
   captionFiles: CaptionFile[]
 }
 
@@ -98,6 +101,7 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
     media,
     logo,
     bitmaps,
+    bursts: new BurstFiles(attempt),
     captionFiles,
   }
 }

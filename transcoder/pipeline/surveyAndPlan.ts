@@ -61,7 +61,7 @@ export async function readSourceCues({ attempt, spec, joined, media }: OpenTask)
 }
 
 async function surveyFile(open: OpenTask): Promise<Surveyed> {
-  const { attempt, task, surroundings, spec, probed, media, logo, bitmaps, captionFiles } = open
+  const { attempt, task, surroundings, spec, probed, media, logo, bitmaps, bursts, captionFiles } = open
   const { loopback, engine, settings, workspace, controller } = attempt
   const { headStart, sideTasks } = surroundings
   requireSourceSeconds(task.max_source_seconds, usedSeconds(spec, applyCut(spec, media, requestedPart(spec, media))))
@@ -84,10 +84,11 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
     surveyVideo(engine, loopback.url, { spec, media }, { ...scratchDirs, ranges: ranges ? loopback : null })
   const early = ranges ? listing() : null
   early?.catch(() => undefined) // reported where it is awaited
-  const [detailed] = await Promise.all([
+  const [found] = await Promise.all([
     readStreamDetails(engine, loopback.url, spec, media, scratchDirs),
     encryptionChecked,
   ])
+  const detailed = await bursts.decode(spec, found, needsDeepProbe(spec, media))
   const inspected = await withCaptionLanguages(loopback, spec, detailed, controller.signal)
   // Sent before anything is measured or rejected: a client sees what the source contains even if planning fails.
   const reported = sideTasks.run(() => reportSource(open, inspected))

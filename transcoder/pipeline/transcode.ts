@@ -113,11 +113,12 @@ async function transcodeOnce(
   { reading, ...ofPart }: TranscodeOptions,
   steady: boolean,
 ): Promise<Transcoded> {
-  const { attempt, task, surroundings, spec, joined, sizeBytes, began, media, bitmaps, captionFiles } = open
+  const { attempt, task, surroundings, spec, joined, sizeBytes, began, bitmaps, captionFiles } = open
   const { loopback, settings, workspace, progress, log, controller } = attempt
   await requireOutputSpace(attempt, followed)
   const seekable = await isSeekable(open)
   const plan = await planToRun(open, followed)
+  const media = await open.bursts.follow(plan.pids?.bursts ?? [], open.media, plan.deepProbe)
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
   const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })

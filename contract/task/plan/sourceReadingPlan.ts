@@ -21,6 +21,13 @@ export const cutPlan = z.object({
 })
 export type CutPlan = z.infer<typeof cutPlan>
 
+/**
+ * Audio in bursts of data, which an input of its own holds: `stream` counts as `source_stream` does, `pads` are the samples that
+ * have the bursts, and `startSeconds` is when they begin, from the beginning of the outputs without a cut.
+ */
+const burstPlan = z.object({ stream: count, pads: z.array(z.string()), sampleRate: count, startSeconds: z.number() })
+export type BurstPlan = z.infer<typeof burstPlan>
+
 export const sourceReadingPlan = z.object({
   /** null or missing = all of the source. */
   cut: z.optional(z.nullable(cutPlan)),
@@ -32,6 +39,8 @@ export const sourceReadingPlan = z.object({
       video: z.nullable(count),
       audio: z.record(z.string().check(z.regex(/^\d{1,9}$/)), count),
       by: z.optional(z.literal('index')),
+      /** In the order of their inputs, which follow the source. */
+      bursts: z.optional(z.array(burstPlan)),
     }),
   ),
   picture: sourceVideo,

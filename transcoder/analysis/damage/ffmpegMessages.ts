@@ -62,7 +62,13 @@ export function isEncodingStart(line: string): boolean {
  * first such line belong to the source's beginning.
  */
 export function filteredStream(line: string): number | null {
-  return parseInteger(/^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_](\d+) @/.exec(line)?.[1])
+  return parseInteger(/^0:(\d+)$/.exec(filteredPad(line) ?? '')?.[1])
+}
+
+/** The same with the input: `0:1`. */
+export function filteredPad(line: string): string | null {
+  const [, input, stream] = /^\[graph[ _]\d+[ _]in(?:put from stream |_)(\d+)[:_](\d+) @/.exec(line) ?? []
+  return input === undefined ? null : `${input}:${stream}`
 }
 
 export interface AudioFormat {

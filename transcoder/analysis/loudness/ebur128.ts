@@ -4,12 +4,14 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { audioCutFilters, type CutReading } from '../../plan/argv/cutArgs.ts'
+import { burstInputs } from '../../plan/argv/burstInputs.ts'
 import { limiter, mixedFilters, panFilter } from '../../plan/argv/filters.ts'
 import { isJoined, joinChains } from '../../plan/argv/audioSources.ts'
 import { buildSharedGraph } from '../../plan/argv/filterGraph.ts'
 import { TRUE_PEAK_CEILING_DB } from '../../plan/audio/loudnessGain.ts'
 import { isDolbyDigital } from '../../plan/codecs.ts'
 import type { ChannelMix } from '#contract/task/plan/audioPlan.ts'
+import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../../plan/streams/audioStreamCount.ts'
 
@@ -49,6 +51,7 @@ export function loudnessInput(
   { spec, media }: { spec: JobSpec; media: MediaInfo },
   streams: readonly number[],
   { seek }: CutReading,
+  seekable: boolean,
 ): string[] {
   const compressed = media.audio.some((audio) => streams.includes(audio.number) && isDolbyDigital(audio))
   return [
@@ -59,7 +62,17 @@ export function loudnessInput(
     ...(seek ?? []),
     '-i',
     url,
+    ...burstInputs(
+      media.audio.flatMap(({ bursts }) => (bursts === undefined ? [] : `file:${bursts.file}`)),
+      { cut: measuredCut(media) },
+      seekable,
+    ),
   ]
+}
+
+/** Loudness is measured in samples, whatever the frames. */
+export function measuredCut({ cut }: MediaInfo): CutPlan | null {
+  return cut === undefined ? null : { ...cut, frames: null }
 }
 
 /** The filter of a branch has the name `m` and the number of the branch. */

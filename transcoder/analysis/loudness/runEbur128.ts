@@ -18,7 +18,7 @@ export async function runEbur128(
 ): Promise<FfmpegResult> {
   const { onLine, signal } = options
   const change = new AbortController()
-  const watch = new FormatChangeWatch(media?.audio.map(({ index }) => index) ?? [])
+  const watch = new FormatChangeWatch(media?.audio ?? [])
   // Lines of the level verbose would displace the summary.
   const keeps = (line: string) => !line.includes('[verbose]') && (onLine?.(line) ?? true)
   const run = { ...options, purpose: 'measure loudness', onLine: keeps }

@@ -185,7 +185,7 @@ export class JoinFeed {
       steady: steady === null ? undefined : `pipe:${FIRST_PIPE_FD + pipes.length}`,
     })
     const change = new AbortController()
-    const watch = new FormatChangeWatch(isSteady ? [] : media.audio.map((stream) => stream.index))
+    const watch = new FormatChangeWatch(isSteady ? [] : media.audio)
     const onLine = (line: string): boolean => {
       if (watch.isChange(line)) change.abort(new AudioFormatChange())
       return damage.onLine(line)

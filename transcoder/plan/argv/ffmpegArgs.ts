@@ -3,6 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
 import { burnInFilters, changesClock } from './burnInArgs.ts'
+import { burstInputs, readBursts } from './burstInputs.ts'
 import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
 import { carrierGraph, carrierInputs, carrierRates, type CarrierClock } from './captionCarriers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
@@ -45,6 +46,8 @@ export interface ArgvTargets {
    * that parts of the job encoded (storedArgs.ts).
    */
   joined?: readonly string[]
+  /** Absolute paths, one for each of `pids.bursts` that the plan has. */
+  bursts?: readonly string[]
   /** Security flags, placed before the input (ffmpeg/inputAllowlist.ts). */
   inputFlags: readonly string[]
   /**
@@ -92,7 +95,7 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...['-loglevel', 'repeat+level+verbose', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
     ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
     ...threads,
-    ...inputArgs(plan, ends, seek),
+    ...inputArgs(whole, ends, seek),
     ...logoInput(plan, ends),
     ...(drawsBitmaps(plan) ? bitmapInput(fileTarget(ends.bitmaps ?? undefined)) : []),
     ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(ends.captions?.[position]))),
@@ -126,7 +129,7 @@ function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null
 
 function sourceArgs(
   plan: Plan,
-  ends: Pick<ArgvTargets, 'input' | 'inputFlags'>,
+  ends: Pick<ArgvTargets, 'input' | 'inputFlags' | 'bursts' | 'seekable'>,
   seek: readonly string[] | null,
 ): string[] {
   return [
@@ -141,13 +144,18 @@ function sourceArgs(
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...(plan.packaging?.subtitles ?? []).flatMap(({ stream, teletext }) => (teletext ? teletextArgs(stream) : [])),
     ...['-i', ends.input],
+    ...burstInputs(
+      readBursts(plan).map((_taken, position) => fileTarget(ends.bursts?.[position])),
+      plan,
+      ends.seekable === true,
+    ),
   ]
 }
 
 /** The process that decodes the audio for `steady`, into `pipe`. */
 export function steadyArgsOf(
   plan: Plan,
-  ends: Pick<ArgvTargets, 'input' | 'inputFlags' | 'seekable' | 'threads'>,
+  ends: Pick<ArgvTargets, 'input' | 'inputFlags' | 'bursts' | 'seekable' | 'threads'>,
   pipe: string,
 ): string[] {
   const tracks = steadyTracksOf(plan)
@@ -313,9 +321,10 @@ export function encodedVideo(plan: Plan): VideoPlan[] {
 }
 
 /** Inputs before the logo. */
-function sourceCount({ join, stored }: Plan): number {
+function sourceCount(plan: Plan): number {
+  const { join, stored } = plan
   if (stored !== undefined) return storedInputs(stored)
-  return join === undefined ? 1 : join.audio.length + 1
+  return join === undefined ? 1 + readBursts(plan).length : join.audio.length + 1
 }
 
 function hasLogo(plan: Plan): boolean {

@@ -212,7 +212,7 @@ type Surrounds = 'side' | 'back'
  * A gap or an overlap is corrected once it moves the sound by this much: EBU R 37 allows 40 ms early, and ffmpeg's own 0.1 is
  * seen. Time stamps of recordings are uneven by less.
  */
-const MOST_SHIFT_SECONDS = 0.04
+export const MOST_SHIFT_SECONDS = 0.04
 
 export function alignFilter(sampleRate: number): string {
   return `aresample=${sampleRate}:async=1:min_hard_comp=${MOST_SHIFT_SECONDS}:first_pts=0`

@@ -26,8 +26,8 @@ export interface SteadyReading {
   threads: number
 }
 
-/** NUT has no negative times, and audio may begin before the outputs do. */
-const CLOCK_SECONDS = 3600
+/** NUT and Matroska have no negative times, and audio may begin before the outputs do. */
+export const CLOCK_SECONDS = 3600
 
 /**
  * The first MPEG audio frame of another sample rate has the rate of the frames before it, and ffmpeg 5 gives it a time

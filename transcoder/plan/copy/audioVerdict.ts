@@ -14,6 +14,8 @@ export function audioVerdict(spec: JobSpec, profile: AudioProfile, stream: Audio
   const { packaging } = spec
   const refuse = (reason: string): AudioVerdict => ({ copies: false, reason, details: { codec: stream.codec } })
   if (spec.inputs !== null) return refuse(`the source is joined from ${spec.inputs.length} pieces`)
+  if (stream.bursts !== undefined)
+    return refuse(`source stream ${stream.number} is ${stream.codec} in bursts of data in ${stream.bursts.around}`)
   const codec = AUDIO_CODECS.find((each) => each === stream.codec)
   if (codec === undefined)
     return refuse(

@@ -57,6 +57,7 @@ function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean
   if (spec.maxSourceErrors !== null)
     return 'max_source_errors counts the errors of the whole source, which one task reads from its beginning'
   if (plan.join !== undefined) return 'the source is joined from several inputs'
+  if (plan.pids?.bursts !== undefined) return 'its audio is taken out of bursts of data by the task that encodes it'
   if (media.video !== null && regroupsCaptions(spec, plan, media.video))
     return 'closed captions of the source are moved to frames of another rate, which is counted from its beginning'
   if (!seekable) return 'the source can only be read from its beginning to its end'

@@ -5,6 +5,7 @@ import type { AudioPurpose } from '#contract/job/jobSpec.ts'
 import type { DrawnArea } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import type { DownmixLevels } from '../../formats/ac3.ts'
 import type { ChannelMix, ChosenChannels } from '#contract/task/plan/audioPlan.ts'
+import type { BurstPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { VideoSurvey } from './videoSurvey.ts'
 
@@ -149,10 +150,21 @@ export interface AudioStream {
   cannotDecode?: string
   /** AAC with spectral band replication (HE-AAC), and with parametric stereo too (version 2); missing = neither. */
   highEfficiency?: 'sbr' | 'ps' | undefined
+  /** It was in bursts of data in other audio; missing = it is a stream of the source. */
+  bursts?: TakenBursts
   /** Empty where it was not measured (transcoder/analysis/measureLoudness.ts). */
   loudness: MeasuredLoudness[]
   startSeconds: number | null
   durationSeconds: number | null
+}
+
+/** Where audio is that was taken out of bursts. */
+export interface TakenBursts extends BurstPlan {
+  file: string
+  /** The codec of the samples that have the bursts. */
+  around: string
+  /** How much of them is something else, and not silence. */
+  otherSeconds: number
 }
 
 /** The purpose of a stream, as the container states it. */
@@ -169,6 +181,8 @@ export interface OtherStream {
   dispositions?: StreamDisposition[]
   /** Audio that cannot be used: its number, as `source_stream` counts. */
   audioNumber?: number
+  /** Bursts that can be read: the samples that have them, and ffmpeg's names of these; missing = there are none. */
+  bursts?: { samples: AudioStream; pads: string[] }
   /** Missing = not stated. */
   startSeconds?: number
 }

@@ -1,8 +1,8 @@
-// In charge of: warnings about the source's streams that no output carries, by kind.
+// In charge of: warnings about the source's streams that no output carries, by kind, and about audio in bursts of data.
 // Not in charge of: audio that no profile selects (the job's choice), captions (captionPlan.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
-import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
+import type { AudioStream, MediaInfo, OtherStream } from '../model/mediaInfo.ts'
 
 interface DroppedKind {
   code: WarningCode
@@ -51,8 +51,19 @@ export function warnDroppedStreams(
       code: 'afd_left_out',
       message: 'The active format description (AFD) in the source’s video is not part of the output.',
     })
-  return warnings
+  return [...warnings, ...media.audio.flatMap(burstWarning)]
 }
+
+function burstWarning({ index, codec, channelLayout, channels, bursts }: AudioStream): Warning[] {
+  if (bursts === undefined) return []
+  const found = `Stream ${index} of the source is ${codec} (${channelLayout ?? channels}) in bursts of data in ${bursts.around}, and is decoded.`
+  const other = bursts.otherSeconds
+  const rest = other < MIN_OTHER_SECONDS ? '' : ` ${other.toFixed(1)} s of it are none, and are silent in the outputs.`
+  return [{ code: 'audio_is_data', message: `${found}${rest}` }]
+}
+
+/** The end of a burst may be cut off. */
+const MIN_OTHER_SECONDS = 0.1
 
 function droppedWarning(stream: OtherStream): Warning {
   const kind = byCodec[stream.codec] ?? byType[stream.type] ?? unknown

@@ -30,9 +30,14 @@ export function videoOffset(
   // A source without video begins where ffmpeg's clock does.
   if (media.video === null && media.outputStart === undefined) return 0
   const clock = features.clockFromUsedStreams
-    ? withSubtitles(clockStart(spec, media), spec, media, features)
+    ? withSubtitles(clockStart(spec, withoutBursts(media)), spec, media, features)
     : fileStart(media)
   return micro(outputStartSeconds(spec, media) - (clock ?? 0))
+}
+
+/** What is taken out of bursts is not read from the source. */
+function withoutBursts(media: MediaInfo): MediaInfo {
+  return { ...media, audio: media.audio.filter(({ bursts }) => bursts === undefined) }
 }
 
 /** The same for a run that uses no stream but the video. */

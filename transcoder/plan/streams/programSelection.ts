@@ -44,6 +44,16 @@ function listPrograms(programs: readonly number[]): string {
 
 /** PIDs or indexes of the chosen streams; null where streams are counted over the whole file. */
 export function usedPids(media: MediaInfo): Plan['pids'] {
+  const pids = chosenPids(media)
+  const bursts = media.audio.flatMap(({ number, bursts: taken }) => {
+    if (taken === undefined) return []
+    const { pads, sampleRate, startSeconds } = taken
+    return [{ stream: number, pads, sampleRate, startSeconds }]
+  })
+  return bursts.length === 0 ? pids : { ...(pids ?? { video: null, audio: {} }), bursts }
+}
+
+function chosenPids(media: MediaInfo): Plan['pids'] {
   if (media.selectedBy === 'index') {
     const indexes = media.audio.map(({ number, index }) => [number, index] as const)
     return { video: media.video?.index ?? null, audio: Object.fromEntries(indexes), by: 'index' }
@@ -60,6 +70,8 @@ export function videoSpecifier(pids: Plan['pids']): string {
 
 /** ffmpeg's specifier of an audio stream, counted from 1. */
 export function audioSpecifier(pids: Plan['pids'], number: number): string {
+  const input = pids?.bursts?.findIndex(({ stream }) => stream === number) ?? -1
+  if (input >= 0) return `${input + 1}:a:0`
   const chosen = pids?.audio[number]
   return pids === null || chosen === undefined ? `0:a:${number - 1}` : specifier(pids, chosen)
 }

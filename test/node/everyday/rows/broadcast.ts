@@ -168,6 +168,17 @@ export const BROADCAST_ROWS: readonly Row[] = [
     },
   },
   {
+    kind: 'contribution: AC-3 as bursts of data in PCM',
+    warns: ['audio_is_data'],
+    make: async (shop) => {
+      const plain = await shop.clip('plain.mov', { seconds: 3, channels: 6 }, [...MPEG2, ...SOUND.ac3.flags])
+      const bursts = await shop.convert('-i', plain, '-map', '0:a', '-c', 'copy', 'bursts.spdif')
+      const both = ['-i', plain, '-f', 's16le', '-ar', '48000', '-ac', '2', '-i', bursts, '-map', '0:v', '-map', '1:a']
+      const path = await shop.convert(...both, '-c:v', 'copy', '-c:a', 'pcm_s24le', 'aes.mov')
+      return { path, seen: await watch({ video: plain }, { ownShape: true }) }
+    },
+  },
+  {
     kind: 'contribution: IMX with 608 lines, the upper 32 of them no picture',
     make: async (shop) => {
       const size = { width: 720, height: 576, seconds: 2 }

@@ -32,8 +32,20 @@ async function remuxed(extension: string): Promise<Buffer> {
   return readFile(to!)
 }
 
+async function withBursts(): Promise<Buffer> {
+  await remuxed('mov')
+  const [sound, bursts, to] = ['sound.ac3', 'sound.spdif', 'bursts.mov'].map((name) => join(fixture.directory, name))
+  const from = join(fixture.directory, 'remuxed.mov')
+  await ffmpeg(['-i', from, '-map', '0:a', '-ar', '48000', '-c:a', 'ac3', sound!])
+  await ffmpeg(['-i', sound!, '-c', 'copy', bursts!])
+  const samples = ['-f', 's16le', '-ar', '48000', '-ac', '2', '-i', bursts!]
+  await ffmpeg(['-i', from, ...samples, '-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'pcm_s16le', to!])
+  return readFile(to!)
+}
+
 test.each<[string, () => Promise<typeof taskApi.source>, RegExp]>([
   ['a server without ranges', async () => ({ bytes: clip, ranges: false }), /can only be read from its beginning/],
+  ['AC-3 in PCM', async () => ({ bytes: await withBursts() }), /taken out of bursts of data/],
   ['an AVI file', async () => ({ bytes: await remuxed('avi') }), /\(avi\) has no index/],
   [
     'a transport stream whose clock begins again',
