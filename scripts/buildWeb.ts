@@ -5,8 +5,6 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
-import { openapi } from './openapi/openapiDocument.ts'
-import { referencePage } from './openapi/referencePage.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const SOURCES = [
@@ -76,6 +74,9 @@ async function referencePart(entry: string): Promise<Uint8Array> {
 export async function buildWeb(): Promise<boolean> {
   const wanted = await fingerprint()
   if ((await readFile(STAMP, 'utf8').catch(() => '')) === wanted) return false
+  // Loaded where they are needed: most starts build nothing.
+  const { openapi } = await import('./openapi/openapiDocument.ts')
+  const { referencePage } = await import('./openapi/referencePage.ts')
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: {

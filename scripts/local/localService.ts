@@ -35,8 +35,8 @@ export interface RunningService {
 }
 
 /**
- * Directory for Node's compile cache of the transcoder's modules: it starts faster and needs 28 MB less. It is next to
- * the packages because both contain executed code, so both need the same write protection.
+ * Directory for Node's compile cache: the Worker's process starts with 2 s less of processor time, and a transcoder needs
+ * 28 MB less. It is next to the packages because both contain executed code, so both need the same write protection.
  */
 const COMPILED = join(ROOT, 'node_modules', '.cache', 'splicepoint')
 /**
@@ -320,6 +320,7 @@ export class LocalService {
       WRANGLER_SEND_METRICS: 'false',
       WRANGLER_HIDE_BANNER: 'true',
       WRANGLER_LOG_PATH: this.#wranglerLogs,
+      NODE_COMPILE_CACHE: COMPILED,
     }
   }
 
