@@ -1,5 +1,5 @@
 // Whole jobs on the path of a deployed service: Worker, Durable Object, container without internet, outbound handler,
-// task API.
+// task API; and the report of `splicepoint doctor` for a healthy one.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -10,6 +10,7 @@ import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import { MAX_TASK_BODY_BYTES } from '#contract/task/protocol.ts'
 import { docker } from '../../scripts/image/docker.ts'
 import { ffmpeg } from '../support/media/media.ts'
+import { runProgram, SPLICEPOINT } from '../support/runProgram.ts'
 import { jobRequest, waitFor } from '../support/testClient.ts'
 import { ContainerFixture, FIRST_ATTEMPT, MINUTE_MS } from './containerFixture.ts'
 import { CONTAINERS_ENABLED } from './dockerEngine.ts'
@@ -24,6 +25,22 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   afterAll(() => fixture?.[Symbol.asyncDispose]())
   // Cleans up after a failed test.
   afterEach(() => fixture?.resumeSource())
+
+  it('of doctor finds the service whole, and nothing is left of it', async () => {
+    // `wrangler dev` does not trigger cron handlers by itself.
+    await fetch(`${fixture.service.base}/cdn-cgi/handler/scheduled`)
+    const { base, apiKey, adminKey } = fixture.service
+    const env = { SPLICEPOINT_KEY: apiKey, SPLICEPOINT_ADMIN_KEY: adminKey }
+    const command = [SPLICEPOINT, 'doctor', base, '--json']
+    const { code, stdout, stderr } = await runProgram(process.execPath, command, { env })
+    expect(stderr).toBe('')
+    const { sections } = JSON.parse(stdout) as { sections: Record<string, { verdict: string }[]> }
+    const found = Object.values(sections).flat()
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.filter(({ verdict }) => verdict === 'fault')).toEqual([])
+    expect(code).toBe(0)
+    expect(await (await fixture.service.call('/api/v0/job')).json()).toMatchObject({ jobs: [] })
+  })
 
   it('is made by its first attempt', async () => {
     const id = await fixture.create()
@@ -99,16 +116,17 @@ describe.skipIf(!CONTAINERS_ENABLED)('a job in a container', () => {
   })
 
   it('stores a file of several parts', async () => {
-    // Noise does not compress: the file gets as many bytes as requested.
+    // Noise does not compress, and a copy needs no encoder.
     const source = fixture.tempDir.file('noise.mp4')
     await ffmpeg([
-      ...['-f', 'lavfi', '-i', 'color=gray:s=1280x720:r=25:d=10,noise=alls=100:allf=t'],
-      ...['-c:v', 'mpeg4', '-q:v', '31', source],
+      ...['-f', 'lavfi', '-i', 'color=gray:s=1280x720:r=25:d=1.2,noise=alls=100:allf=t'],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', '-pix_fmt', 'yuv420p', source],
     ])
     const input = await fixture.service.upload(source)
     const id = await fixture.service.create(
       jobRequest(input, 'file-upload', {
-        videoProfiles: [{ output: 'large.mp4', width: 1280, height: 720, video_bitrate: 40_000 }],
+        video_codec: 'copy',
+        videoProfiles: [{ output: 'large.mp4' }],
         audioProfiles: [],
       }),
     )
