@@ -7,7 +7,7 @@ import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { lavfi, ffmpeg, tempDirectory, testFfmpeg } from '../../../support/media/media.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
 
-const SECONDS = 24
+const SECONDS = 12
 const GOP_SECONDS = 2
 const FACTOR = 26
 

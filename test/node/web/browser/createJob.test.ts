@@ -200,7 +200,7 @@ test('several files become a job each, with the same settings', async () => {
 
 test('a large upload is paused, resumed and cancelled; the service keeps nothing of what was cancelled', async () => {
   const { page } = await open()
-  await writeFile(tempDir.file('Large.mov'), randomBytes(30_000_000))
+  await writeFile(tempDir.file('Large.mov'), randomBytes(17_000_000))
   const sending = Promise.withResolvers<void>()
   let pieces = 0
   await page.route('**/uploads/*', async (route) => {
@@ -213,7 +213,7 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await choose(page, 'Large.mov')
   await sending.promise
   const shown = card(page, 'Large.mov')
-  await shown.getByText(/of 30 MB/).waitFor()
+  await shown.getByText(/of 17 MB/).waitFor()
   await shown.getByRole('button', { name: 'Pause the upload of Large.mov' }).click()
   await shown.getByText(/^Paused at/).waitFor()
   await checkAccessibility(page, 'create-paused')
@@ -232,7 +232,7 @@ test('a large upload is paused, resumed and cancelled; the service keeps nothing
   await page.route('**/uploads/*', (route) =>
     route.request().method() === 'PATCH' ? begun.resolve(route.request().url()) : route.continue(),
   )
-  await writeFile(tempDir.file('Other.mov'), randomBytes(30_000_000))
+  await writeFile(tempDir.file('Other.mov'), randomBytes(17_000_000))
   await choose(page, 'Other.mov')
   const address = new URL(await begun.promise).pathname
   await card(page, 'Other.mov').getByRole('button', { name: 'Cancel the upload of Other.mov' }).click()
