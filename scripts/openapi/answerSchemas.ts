@@ -20,7 +20,6 @@ export const answerShapes = {
   Error: errors.errorAnswer,
   Problem: errors.problem,
   Warning: errors.warning,
-  JobError: errors.jobError,
   StatusError: errors.statusError,
   Output: publicOutput,
   MediaFacts: mediaFacts,
