@@ -35,9 +35,9 @@ function blocks(heading: string, language: string): string[] {
 }
 
 async function attempt(context: TestContext, program: string, args: string[]) {
-  if (!program.startsWith('/') && (await findOnPath(program)) === null) {
-    skipTest(context, `${program} is not installed`)
-  }
+  // The commands wait for ever if they call what is not there.
+  const needed = program === 'bash' ? 'curl' : program
+  if (!needed.startsWith('/') && (await findOnPath(needed)) === null) skipTest(context, `${needed} is not installed`)
   const env = { BASE: service.base, KEY: service.ready.api_key }
   return runProgram(program, args, { cwd: tempDir.path, env })
 }
@@ -51,7 +51,6 @@ async function run(context: TestContext, program: string, args: string[]): Promi
 const steps = (): string[] => blocks('From your file to a link', 'sh').filter((text) => !text.startsWith('npx'))
 
 test('the README’s way from a file to a link, command by command, ends in a page that plays without a key', async (context) => {
-  await run(context, 'curl', ['--version'])
   const commands = steps()
   expect(commands).toHaveLength(4)
   const output = await run(context, 'bash', ['-euc', `${commands.join('\n')}\necho; echo "job $JOB of file $FILE"`])

@@ -268,7 +268,7 @@ test('only a completed job with outputs in the service store can be shared, and 
     .bind(id)
     .run()
   const answer = await postJson(`/api/v0/job/${id}/share`, {})
-  expect(await answer.json()).toEqual({
+  expect(await answer.json()).toMatchObject({
     error: {
       code: 'not_shareable',
       message: 'The outputs are in your own store, not in the service’s. Share their addresses in that store.',

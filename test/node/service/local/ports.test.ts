@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { errorHelp } from '#contract/errorAdvice.ts'
 import { findOpenPorts } from './portScan.ts'
 import { Service } from '../../../support/service.ts'
 import { listeningPaths, listeningPorts, rawRequest, sendRaw } from './listeningSockets.ts'
@@ -143,7 +144,11 @@ describe('what is not HTTP', () => {
     expect(answer.status).toBe(400)
     expect(answer.headers.toLowerCase()).toContain('content-type: application/json')
     expect(JSON.parse(answer.body)).toEqual({
-      error: { code: 'invalid_request', message: expect.stringMatching(/^[A-Z].*\.$/) as string },
+      error: {
+        code: 'invalid_request',
+        message: expect.stringMatching(/^[A-Z].*\.$/) as string,
+        ...errorHelp('invalid_request'),
+      },
     })
     expect(await service.isServing()).toBe(true)
   })
@@ -152,7 +157,7 @@ describe('what is not HTTP', () => {
     const answer = await sendRaw(front(), rawRequest('/health', { 'X-Long': 'x'.repeat(200_000) }))
     expect([answer.status, (JSON.parse(answer.body) as { error: unknown }).error]).toEqual([
       413,
-      { code: 'too_large', message: expect.any(String) as string },
+      { code: 'too_large', message: expect.any(String) as string, ...errorHelp('too_large') },
     ])
   })
 
