@@ -76,6 +76,7 @@ export default defineConfig({
           exclude,
           setupFiles: ['./test/worker/support/setup.ts'],
           testTimeout: TEST_TIMEOUT_MS,
+          hookTimeout: TEST_TIMEOUT_MS,
           expect,
         },
       },
