@@ -117,7 +117,7 @@ describe('an address that was changed in the row of a job', () => {
     await attempt.fail('source_not_media')
     await change(id, NAMED, THIEF)
     const answer = await postJson(`/api/v0/job/${id}/retry`, {})
-    expect([answer.status, (await answer.json<any>()).error]).toEqual([
+    expect([answer.status, (await answer.json<any>()).error]).toMatchObject([
       409,
       { code: 'credentials_expired', field: 'cloud_credentials', message: expect.stringContaining('Create a new job') },
     ])
