@@ -101,30 +101,32 @@ function wordBits(words: Int32Array, at: number): number | null {
 function framesAt(words: Int32Array, bits: number): Uint8Array | 'incomplete' | null {
   let size = 0
   while (size <= MAX_BURST_BYTES) {
-    const header = unpack(words, bits, size + FRAME_HEADER_BYTES)
+    // Only the headers until it is known that they are right: hostile ones may follow every few bytes.
+    const header = unpack(words, bits, size, FRAME_HEADER_BYTES)
     if (header === null) return 'incomplete'
-    const frame = readSyncFrame(header.subarray(size))
+    const frame = readSyncFrame(header)
     if (frame === null) break
     size += frame.bytes
     if (frame.codec === 'ac3') break
   }
-  return size === 0 || size > MAX_BURST_BYTES ? null : (unpack(words, bits, size) ?? 'incomplete')
+  return size === 0 || size > MAX_BURST_BYTES ? null : (unpack(words, bits, 0, size) ?? 'incomplete')
 }
 
-/** Bits from the top of each word, one word behind the other; null = there are fewer. */
-function unpack(words: Int32Array, bits: number, size: number): Uint8Array | null {
-  if (words.length * bits < size * 8) return null
+/** `size` bytes from byte `from` on, of the bits at the top of each word, one word behind the other; null = there are fewer. */
+function unpack(words: Int32Array, bits: number, from: number, size: number): Uint8Array | null {
+  if (words.length * bits < (from + size) * 8) return null
   const bytes = new Uint8Array(size)
-  let held = 0
-  let count = 0
-  for (let at = 0, word = 0; at < size; word += 1) {
-    held = (held << bits) | (words[word]! >>> (32 - bits))
-    count += bits
-    for (; count >= 8 && at < size; at += 1) {
-      count -= 8
-      bytes[at] = held >>> count
+  let word = Math.floor((from * 8) / bits)
+  let count = bits - ((from * 8) % bits)
+  let held = (words[word]! >>> (32 - bits)) & (2 ** count - 1)
+  for (let at = 0; at < size; at += 1) {
+    if (count < 8) {
+      word += 1
+      held = ((held & ((1 << count) - 1)) << bits) | (words[word]! >>> (32 - bits))
+      count += bits
     }
-    held &= (1 << count) - 1
+    count -= 8
+    bytes[at] = held >>> count
   }
   return bytes
 }
