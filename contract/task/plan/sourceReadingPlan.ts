@@ -25,7 +25,12 @@ export type CutPlan = z.infer<typeof cutPlan>
  * Audio in bursts of data, which an input of its own holds: `stream` counts as `source_stream` does, `pads` are the samples that
  * have the bursts, and `startSeconds` is when they begin, from the beginning of the outputs without a cut.
  */
-const burstPlan = z.object({ stream: count, pads: z.array(z.string()), sampleRate: count, startSeconds: z.number() })
+const burstPlan = z.object({
+  stream: count,
+  pads: z.array(z.string().check(z.regex(/^0:(?:[ai]:)?\d{1,9}$/))),
+  sampleRate: count,
+  startSeconds: z.number(),
+})
 export type BurstPlan = z.infer<typeof burstPlan>
 
 export const sourceReadingPlan = z.object({
