@@ -83,7 +83,9 @@ test('--since shares what an earlier backup has', async () => {
 
 test('of ended jobs no file is left, while others go on', async () => {
   const state = await openStateDirectory(service.stateDir)
-  const remove = (): Promise<unknown> => removeEmptyObjects(state, service.ready.pids.workerd ?? 0, new Map(), 0)
+  // As in the service: while another pause lasts, or the runtime does not stop in its time, none is removed.
+  const remove = (): Promise<unknown> =>
+    removeEmptyObjects(state, service.ready.pids.workerd ?? 0, new Map(), 0).catch(() => null)
   const objects = async (): Promise<string[]> =>
     (await readdir(join(service.stateDir, 'v3/do'), { recursive: true })).filter((name) =>
       /[0-9a-f]{64}\.sqlite/.test(name),
