@@ -35,7 +35,7 @@ const help = {
 }
 
 /** The reason of a job's failure, as stored and in events. */
-const jobError = z.object({
+export const jobError = z.object({
   code: codesOf(jobErrorPolicies),
   message: z.string(),
   field: z.string().exactOptional(),

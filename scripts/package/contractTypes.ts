@@ -3,6 +3,7 @@
 import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import * as z from 'zod/mini'
 import { jobConfig, presetJob } from '#contract/api/answers.ts'
+import { jobError } from '#contract/errors.ts'
 import { objectOf } from '#contract/job/fields/field.ts'
 import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'
 import { WARNING_CODES, warningCode } from '#contract/warningCodes.ts'
@@ -47,6 +48,8 @@ export function contractTypes(): Map<string, string> {
       component === undefined ? [] : [write(`${component}Fields`, outputOf(objectOf(fields)))],
     ),
     ...Object.entries(answerSchemas(named)).map(([name, schema]) => write(typeOf(name), schema)),
+    // Of webhooks, which are no answers.
+    write('JobError', outputOf(jobError)),
     ['Provider', unionOf('Provider', PROVIDERS)],
     ['WarningCode', unionOf('WarningCode', WARNING_CODES)],
   ])
