@@ -220,6 +220,8 @@ const BEYOND_SHAPE = [
   { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_channels|source_stream)$/ },
   // A profile that is encoded needs them, one that copies the source’s video does not; the document has one shape for both.
   { code: /^required$/, field: /^(?:job\.)?videoProfiles\[\d+\]\.(?:width|height|video_bitrate)$/ },
+  // At most six decimals.
+  { code: /^invalid_value$/, field: /^spend_cap$/ },
   // After start_seconds.
   { code: /^out_of_range$/, field: /\bend_seconds$/ },
   // One of several is needed; null is as none of them.

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
-import { ffmpeg } from '../../../../support/media/media.ts'
+import { ffmpeg, testFfmpeg } from '../../../../support/media/media.ts'
 import { frameNumbers, makeNumberedClip } from '../../../../support/media/numberedClip.ts'
 import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
 import { useAttemptFixture, useTaskApi } from '../../../../support/transcoder/useAttempts.ts'
@@ -18,7 +18,11 @@ test('one picture, and a clock in milliseconds', async () => {
   taskApi.source = { bytes: await readFile(path('one.asf')) }
   taskApi.task = describeTask({ container: 'mp4' })
   await runTask(runRequest(taskApi), fixture.context())
-  expect([taskApi.fails, taskApi.breaches]).toEqual([[], []])
+  // ffmpeg 5 knows no duration of a single picture at all: an error, not a file of sound alone.
+  const { clockFromUsedStreams } = (await testFfmpeg()).features
+  const message = expect.stringContaining('has no video') as string
+  expect(taskApi.fails).toMatchObject(clockFromUsedStreams ? [] : [{ error: { message } }])
+  if (!clockFromUsedStreams) return
   const [bytes] = taskApi.objects().values()
   await writeFile(path('out.mp4'), bytes!)
   expect(await frameNumbers(path('out.mp4'))).toEqual([0])
