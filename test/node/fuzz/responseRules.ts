@@ -215,15 +215,20 @@ const BEYOND_SHAPE = [
   { code: /^(?:required|invalid_value)$/, field: /^(?:job\.)?(?:cloud_credentials\.|bucket_output_path$)/ },
   // One for each element of inputs.
   { code: /^invalid_length$/, field: /^(?:job\.)?cloud_credentials\.inputs$/ },
-  { code: /^out_of_range$/, field: /\.audio_profiles$/ },
+  { code: /^out_of_range$/, field: /\.(?:audio_profiles|source_channels)$/ },
   // For numbers, the document contains only the bounds (scripts/openapi/requestSchemas.ts).
-  { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_channels|source_stream)$/ },
+  {
+    code: /^invalid_value$/,
+    field: /\.(?:audio_bitrate|audio_channels|audio_sample_rate|source_channels|source_stream)$/,
+  },
   // A profile that is encoded needs them, one that copies the source’s video does not; the document has one shape for both.
   { code: /^required$/, field: /^(?:job\.)?videoProfiles\[\d+\]\.(?:width|height|video_bitrate)$/ },
   // At most six decimals.
   { code: /^invalid_value$/, field: /^spend_cap$/ },
-  // After start_seconds.
-  { code: /^out_of_range$/, field: /\bend_seconds$/ },
+  // After start_seconds; one of the job's captions.
+  { code: /^out_of_range$/, field: /\bend_seconds$|^(?:job\.)?burn_in_captions\.captions$/ },
+  // No control characters.
+  { code: /^invalid_value$/, field: /^title$/ },
   // One of several is needed; null is as none of them.
   { code: /^required$/, field: /^(?:job\.)?(?:input|burn_in_captions|videoProfiles|audioProfiles)$/ },
 ]
@@ -254,7 +259,9 @@ function byRequest(
     const isRight = facts.document.schemaErrors(schema, given).length === 0
     if (where === 'query') isQueryRight &&= isRight
     if (isTaken && !isRight) wrong.push(`taken with a ${name} that the document refuses`)
-    if (isRight && isRefused(answer, name) && query.getAll(name).length <= 1)
+    // Each may be strict about how a number is written.
+    const isPlain = type !== 'integer' || /^-?\d+$/.test(value)
+    if (isRight && isPlain && isRefused(answer, name) && query.getAll(name).length <= 1)
       wrong.push(`a ${name} is refused that the document takes`)
   }
   const { body } = one
