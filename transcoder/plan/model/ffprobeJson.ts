@@ -158,10 +158,6 @@ function readVideo(stream: ProbeStream, formats: readonly string[]): VideoStream
   }
 }
 
-/**
- * The average rate counts the frames. The nominal rate is the container's time grid. If the two differ by rounding
- * only, the nominal rate is exact. If it is twice the average of interlaced video, it counts fields.
- */
 function frameRate(
   stream: ProbeStream,
   fieldOrder: VideoStream['fieldOrder'],
@@ -174,6 +170,10 @@ function frameRate(
   return isBrief && rate.countsPictures !== true ? { ...rate, lastPictureIsBrief: true } : rate
 }
 
+/**
+ * The average rate counts the frames. The nominal rate is the container's time grid. If the two differ by rounding
+ * only, the nominal rate is exact. If it is twice the average of interlaced video, it counts fields.
+ */
 function containerRate(
   stream: ProbeStream,
   fieldOrder: VideoStream['fieldOrder'],
