@@ -60,7 +60,7 @@ export function requireExpectedDuration(
   )
 }
 
-/** Why outputs are shorter than the packets of their source last. ffmpeg corrects the clocks of all other containers that have time stamps only. */
+/** Why outputs are shorter than their source, whose packets are all there. ffmpeg corrects a clock that jumps, but not in ASF. */
 export function whyShorter({ clockJumps = [], formats }: Pick<MediaInfo, 'clockJumps' | 'formats'>): string {
   const back = formats.includes('asf') ? clockJumps.find(({ bySeconds }) => bySeconds < 0) : undefined
   if (back === undefined) return 'The source has packets for all of it, but not all can be decoded.'
