@@ -77,6 +77,7 @@ export const WARNING_CODES = [
   'size_rounded',
   'size_turned',
   'source_mostly_gaps',
+  'source_range_changes',
   'source_size_changes',
   'tone_mapped',
   'variable_frame_rate',

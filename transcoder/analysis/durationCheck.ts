@@ -2,7 +2,7 @@
 // Not in charge of: measuring the durations (probe.ts), whether the source was read completely
 // (source/loopbackServer.ts).
 import { TaskError } from '#contract/taskError.ts'
-import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import { keepsJumps, type MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 
 /** An audio encoder may omit or add one packet at the end: 1536 samples (AC-3) at 32 kHz. */
@@ -60,9 +60,9 @@ export function requireExpectedDuration(
   )
 }
 
-/** Why outputs are shorter than their source, whose packets are all there. ffmpeg corrects a clock that jumps, but not in ASF. */
+/** Why outputs are shorter than their source, whose packets are all there. */
 export function whyShorter({ clockJumps = [], formats }: Pick<MediaInfo, 'clockJumps' | 'formats'>): string {
-  const back = formats.includes('asf') ? clockJumps.find(({ bySeconds }) => bySeconds < 0) : undefined
+  const back = keepsJumps({ formats }) ? clockJumps.find(({ bySeconds }) => bySeconds < 0) : undefined
   if (back === undefined) return 'The source has packets for all of it, but not all can be decoded.'
   const place = `at ${back.atSeconds.toFixed(2)} s by ${(-back.bySeconds).toFixed(2)} s`
   return `The source’s clock goes back (${place}), and ffmpeg does not correct that in ASF and WMV: give it a continuous clock first, for example by converting it in the program that recorded it, or transcode the part before with end_seconds.`

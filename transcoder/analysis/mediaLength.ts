@@ -6,7 +6,13 @@ import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { FfprobeError, runFfprobe, type FfmpegPrograms } from '../ffmpeg/run.ts'
 import { CLOCK_READERS } from '../formats/clockTimes.ts'
 import { TICKS_PER_SECOND, ticksBetween } from '../formats/mpegts/clock.ts'
-import type { AudioStream, ClockJump, MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
+import {
+  keepsJumps,
+  type AudioStream,
+  type ClockJump,
+  type MediaInfo,
+  type VideoStream,
+} from '../plan/model/mediaInfo.ts'
 import type { ReadBytes } from './transportSeek.ts'
 
 /** Containers without a length of their own: it is the last time stamp minus the first one. */
@@ -44,8 +50,8 @@ export async function withMeasuredLengths(
   bytes: { read: ReadBytes; size: number | null },
   options: { signal: AbortSignal; cwd: string },
 ): Promise<MediaInfo> {
-  if (!hasTimedLength(media) || media.durationSeconds === null) return media
-  const isSuspect = media.durationSeconds > LONG_SECONDS || (await clockSeemsToJump(media, bytes))
+  if (!hasTimedLength(media)) return media
+  const isSuspect = (media.durationSeconds ?? 0) > LONG_SECONDS || (await clockSeemsToJump(media, bytes))
   const measured = isSuspect ? await measureLengths(engine, url, media, options) : null
   return measured?.clockJumps?.length ? measured : media
 }
@@ -67,7 +73,7 @@ async function clockSeemsToJump(
   const seconds = headSteps.reduce((sum, step) => sum + step, 0)
   if (clock === undefined || seconds < MIN_HEAD_SECONDS) return false
   const estimate = (seconds * size) / Math.min(size, own.at(-1)!.offset - own[0]!.offset)
-  if (durationSeconds! < estimate * FAR && durationSeconds! > estimate / FAR) return false
+  if (durationSeconds !== null && durationSeconds < estimate * FAR && durationSeconds > estimate / FAR) return false
   let last = own[0]!.ticks
   const steps: number[] = []
   for (let look = 1; look <= LOOKS; look += 1) {
@@ -123,7 +129,7 @@ export function lengthsOf(packets: string, media: MediaInfo): MediaInfo {
     const known = lengths.get(index) ?? { seconds: 0, jumps: [], last: null, step: 0, isStated: false }
     lengths.set(index, known)
     const step = known.last === null ? 0 : time - known.last
-    const isJump = step > JUMP_SECONDS || step < STEP_BACK_SECONDS
+    const isJump = (step > JUMP_SECONDS && !keepsJumps(media)) || step < STEP_BACK_SECONDS
     const back = step > WRAP_SECONDS / 2 && media.formats.some((format) => format.startsWith('mpeg')) ? WRAP_SECONDS : 0
     if (isJump) known.jumps.push({ atSeconds: known.seconds + known.step, bySeconds: step - known.step - back })
     known.seconds += isJump ? known.step : step

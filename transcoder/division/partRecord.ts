@@ -55,6 +55,7 @@ const damage = z.object({
     z.readonly(z.array(z.object({ seconds: time, stream: count, layout: z.string(), sampleRate: count }))),
   ),
   sizeChanges: z.optional(z.readonly(z.array(z.object({ seconds: time, width: count, height: count })))),
+  rangeChanges: z.optional(z.readonly(z.array(time))),
   total: count,
 })
 

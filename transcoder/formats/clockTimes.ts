@@ -1,5 +1,5 @@
 // In charge of: the clock of a container without a length of its own, at some place of its bytes: PCR of a transport stream,
-// SCR of a program stream, times of FLV tags; in ticks of 90 kHz, wrapped to 33 bits.
+// SCR of a program stream, times of FLV tags, send times of ASF packets; in ticks of 90 kHz, wrapped to 33 bits.
 // Not in charge of: what the times say (analysis/mediaLength.ts).
 import { readPcr, TICKS_PER_SECOND, wrapTicks } from './mpegts/clock.ts'
 import { PacketReader, pidOf } from './mpegts/packet.ts'
@@ -17,6 +17,7 @@ export const CLOCK_READERS: Readonly<Record<string, (bytes: Uint8Array) => Clock
   mpeg: programTimes,
   flv: flvTimes,
   live_flv: flvTimes,
+  asf: asfTimes,
 }
 
 function transportTimes(bytes: Uint8Array): ClockTime[] {
@@ -60,6 +61,31 @@ function flvTimes(bytes: Uint8Array): ClockTime[] {
     const milliseconds = bytes[at + 7]! * 2 ** 24 + Math.floor(view.getUint32(at + 4) / 256)
     times.push({ clock: type, ticks: wrapTicks((milliseconds * TICKS_PER_SECOND) / 1000), offset: at })
     at = end + 3
+  }
+  return times
+}
+
+/** Bytes of a field, by two bits of the flags. */
+const ASF_FIELD = [0, 1, 2, 4] as const
+/** Error correction data of two bytes, before the flags. */
+const ASF_CORRECTION = 3
+/** The property flags of every packet (0x5d). */
+const ASF_PROPERTIES = 0x5d
+
+/** ASF specification 01.20.05, 5.2.1 and 5.2.2. A packet is known by flags that have one value in all files. */
+function asfTimes(bytes: Uint8Array): ClockTime[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const times = []
+  for (let at = 0; at + 24 <= bytes.length; at += 1) {
+    if (bytes[at] !== 0x82 || bytes[at + 1] !== 0 || bytes[at + 2] !== 0) continue
+    const flags = bytes[at + ASF_CORRECTION]!
+    if (bytes[at + ASF_CORRECTION + 1] !== ASF_PROPERTIES) continue
+    const fields = [flags >> 5, flags >> 1, flags >> 3].reduce(
+      (sum, bits) => sum + ASF_FIELD[(bits & 3) as 0 | 1 | 2 | 3],
+      0,
+    )
+    const milliseconds = view.getUint32(at + ASF_CORRECTION + 2 + fields, true)
+    times.push({ clock: 1, ticks: wrapTicks((milliseconds * TICKS_PER_SECOND) / 1000), offset: at })
   }
   return times
 }

@@ -303,6 +303,11 @@ const video: Row[] = [
   ),
   planned('size_turned', 'a rotation, and a profile that lies across', { ...SILENT, ...rotated }),
   shown('source_mostly_gaps', 'two frames, a day apart', 'node/transcoder/plan/planJob.test.ts'),
+  shown(
+    'source_range_changes',
+    'full range, then limited range',
+    'node/transcoder/pipeline/sources/changingFrames.test.ts',
+  ),
   shown('source_size_changes', 'frames of another size', 'node/transcoder/pipeline/sources/changingFrames.test.ts'),
   planned('tone_mapped', 'HDR as SDR', SILENT, { source: 'hdr' }),
   shown('variable_frame_rate', 'a variable frame rate', 'node/transcoder/encoding/sourceFormats.test.ts'),

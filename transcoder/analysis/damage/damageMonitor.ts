@@ -18,6 +18,7 @@ import {
   readDamage,
   readFormat,
   readFrameSize,
+  readLimitedRange,
   type AudioFormat,
   type FrameSize,
   type Damage,
@@ -102,6 +103,7 @@ export class DamageMonitor {
   #formatChanges: FormatChange[] = []
   #sizes: { first: string; current: string } | null = null
   #sizeChanges: SizeChange[] = []
+  #rangeChanges: number[] = []
   readonly #silences = new Map<string, Silence>()
   readonly #contexts = new Set<string>()
   readonly #seenPackets = new Map<string, Event>()
@@ -132,6 +134,7 @@ export class DamageMonitor {
     this.#formatChanges = []
     this.#sizes = null
     this.#sizeChanges = []
+    this.#rangeChanges = []
     this.#silences.clear()
     this.#contexts.clear()
     this.#seenPackets.clear()
@@ -161,6 +164,9 @@ export class DamageMonitor {
     if (found !== null) this.#onFormat(found.format, found.seconds - this.#clockSeconds)
     const size = readFrameSize(text)
     if (size !== null) this.#onSize(size)
+    const limited = readLimitedRange(text)
+    if (limited !== null && this.#rangeChanges.length < MAX_EVENTS)
+      this.#rangeChanges.push(Math.max(0, limited - this.#clockSeconds))
     return isDiagnostic(text)
   }
 
@@ -399,6 +405,7 @@ export class DamageMonitor {
       gaps: this.#gaps,
       formatChanges: this.#formatChanges,
       sizeChanges: this.#sizeChanges,
+      rangeChanges: this.#rangeChanges,
     }
     return { ...found, total: totalEvents(found) }
   }

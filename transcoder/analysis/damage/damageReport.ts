@@ -23,6 +23,8 @@ export interface DamageSummary {
   formatChanges?: readonly FormatChange[] | undefined
   /** No damage. */
   sizeChanges?: readonly SizeChange[] | undefined
+  /** Seconds in the outputs from which frames have limited range behind full range. No damage. */
+  rangeChanges?: readonly number[] | undefined
   /** The number that is compared with `max_source_errors`. */
   total: number
 }
@@ -73,6 +75,7 @@ export function joinDamage(pieces: readonly DamageSummary[]): DamageSummary {
     gaps: pieces.flatMap(({ gaps }) => gaps),
     formatChanges: pieces.flatMap(({ formatChanges = [] }) => formatChanges),
     sizeChanges: pieces.flatMap(({ sizeChanges = [] }) => sizeChanges),
+    rangeChanges: pieces.flatMap(({ rangeChanges = [] }) => rangeChanges),
     total: pieces.reduce((sum, { total }) => sum + total, 0),
   }
 }
@@ -82,8 +85,13 @@ const DOUBTFUL_SHARE = 0.05
 
 /** Empty for an undamaged source. `seconds`: length of the outputs; null = unknown. `ffmpeg`: the version that decoded. */
 export function damageWarnings(found: DamageSummary, seconds: number | null, ffmpeg: string): Warning[] {
-  const { packets, frames, messages, gaps, formatChanges = [], sizeChanges = [] } = found
+  const { packets, frames, messages, gaps, formatChanges = [], sizeChanges = [], rangeChanges = [] } = found
   const warnings: Warning[] = [...formatWarnings(formatChanges), ...sizeWarnings(sizeChanges)]
+  if (rangeChanges.length > 0)
+    warnings.push({
+      code: 'source_range_changes',
+      message: `The video of the source goes from full to limited range at ${listTimes(rangeChanges)}, and ffmpeg does not convert that: from there on the outputs have 12 % less contrast. Bring the source to one range first.`,
+    })
   if (packets.count > 0)
     warnings.push({
       code: 'decode_errors',

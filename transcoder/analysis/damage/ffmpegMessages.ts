@@ -105,6 +105,14 @@ export function readFrameSize(line: string): FrameSize | null {
   return { width: Number(width), height: Number(height), seconds: seconds === undefined ? null : Number(seconds) }
 }
 
+/** The time, on ffmpeg's clock, from which frames have limited range behind full range; null = another line. */
+export function readLimitedRange(line: string): number | null {
+  const [, seconds] = LIMITED_RANGE.exec(line) ?? []
+  return seconds === undefined ? null : Number(seconds)
+}
+
+const LIMITED_RANGE =
+  /^\[graph [^\]]*\] filter context - [^,]*range: pc, incoming frame - [^,]*range: tv pts_time: (-?[\d.]+)$/
 const NEW_SIZE = /incoming frame - w: (\d+) h: (\d+) .*\bpts_time: (-?[\d.]+)$/
 const FIRST_SCALE = /^\[Parsed_scale_0 @ [^\]]*\] \[verbose\] w:(\d+) h:(\d+) .* -> /
 

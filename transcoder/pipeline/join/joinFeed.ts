@@ -293,6 +293,7 @@ function shiftDamage(found: DamageSummary, start: number): DamageSummary {
     gaps: found.gaps.map((gap) => ({ ...gap, seconds: gap.seconds + start })),
     formatChanges: (found.formatChanges ?? []).map((change) => ({ ...change, seconds: change.seconds + start })),
     sizeChanges: (found.sizeChanges ?? []).map((change) => ({ ...change, seconds: change.seconds + start })),
+    rangeChanges: moved(found.rangeChanges ?? []),
     total: found.total,
   }
 }

@@ -227,6 +227,11 @@ export interface ClockJump {
   bySeconds: number
 }
 
+/** ffmpeg takes the jumps of such a container's clock as they are: it corrects none. */
+export function keepsJumps({ formats }: Pick<MediaInfo, 'formats'>): boolean {
+  return formats.includes('asf')
+}
+
 export interface MediaInfo {
   /** Set where the times of this source and of its streams are those of a part of it. */
   cut?: SourceCut

@@ -7,6 +7,7 @@ import { ffmpeg, makeClip } from '../../../support/media/media.ts'
 import { audioSamples } from '../../../support/media/audioSamples.ts'
 import { frameNumbers } from '../../../support/media/numberedClip.ts'
 import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { extractTask, runExtracts } from '../../../support/transcoder/extractTasks.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const fixtures = await useAttemptFixture()
@@ -91,4 +92,31 @@ test.each<[container: Parameters<typeof recording>[0], name: string, starts: num
   expect(Math.abs(pictures / 25 - seconds)).toBeLessThan(0.2 * starts.length)
   expect(Math.abs(soundSeconds - seconds)).toBeLessThan(0.2 * starts.length)
   expect(taskApi.plans.at(-1)!.plan.durationSeconds).toBeCloseTo(seconds, 0)
+})
+
+/** Packets that come twice behind a header that states no length, as a server's recorder writes it that starts again. */
+async function asfThatBeginsAgain(): Promise<Buffer> {
+  const path = join(fixtures.directory, 'piece.asf')
+  const clip = await makeClip(join(fixtures.directory, 'asf.mp4'), { seconds: PIECE_SECONDS, width: 192, height: 48 })
+  await ffmpeg(['-i', clip, '-c:v', 'wmv2', '-q:v', '4', path])
+  const bytes = await readFile(path)
+  const [headerBytes, dataObjectBytes] = [Number(bytes.readBigUInt64LE(16)), 50]
+  const properties = bytes.indexOf(Buffer.from('a1dcab8c47a9cf118ee400c00c205365', 'hex'))
+  const packetsEnd = headerBytes + Number(bytes.readBigUInt64LE(headerBytes + 16))
+  bytes.writeUInt32LE(1, properties + 88)
+  bytes.writeBigUInt64LE(BigInt(dataObjectBytes), headerBytes + 16)
+  return Buffer.concat([bytes.subarray(0, packetsEnd), bytes.subarray(headerBytes + dataObjectBytes, packetsEnd)])
+}
+
+test('ASF without a length whose clock goes back: an error that says where, and the part before can be made', async () => {
+  const source = join(fixtures.directory, 'again.asf')
+  await writeFile(source, await asfThatBeginsAgain())
+  const video = { videoProfiles: [{ output: 'v0.mp4', width: 192, height: 48, video_bitrate: 400 }], audioProfiles: [] }
+  const whole = await runExtracts(fixtures, source, extractTask(video))
+  await whole.taskApi.stop()
+  const message = expect.stringMatching(/goes back \(at 2\.\d+ s by 2\.\d+ s\).*end_seconds/) as string
+  expect(whole.taskApi.fails[0]!.error).toEqual({ code: 'source_damaged', message })
+  const part = await runExtracts(fixtures, source, extractTask({ ...video, end_seconds: PIECE_SECONDS }))
+  await part.taskApi.stop()
+  expect(part.taskApi.fails).toEqual([])
 })

@@ -163,6 +163,28 @@ test('changes of the matrix and of the range keep the colours', async () => {
   expect(Math.max(...off), off.join()).toBeLessThanOrEqual(3)
 })
 
+test('limited range behind full range is warned of, with its time', async () => {
+  const pieces: Buffer[] = []
+  for (const range of ['pc', 'tv']) {
+    const file = join(fixture.directory, `${range}.h264`)
+    await ffmpeg([
+      ...['-y', ...lavfi(`testsrc2=s=${WIDTH}x${HEIGHT}:r=25:d=1.2`), '-pix_fmt', 'yuv420p', '-color_range', range],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '0', '-colorspace', 'bt709', file],
+    ])
+    pieces.push(await readFile(file))
+  }
+  const [joined, clip] = [join(fixture.directory, 'ranges.h264'), join(fixture.directory, 'ranges.ts')]
+  await writeFile(joined, Buffer.concat(pieces))
+  await ffmpeg(['-y', '-r', '25', '-i', joined, '-c', 'copy', clip])
+  const { taskApi } = await runExtracts(fixture, clip, extractTask({ ...VIDEO, audioProfiles: [] }))
+  await taskApi.stop()
+  const { version } = await testFfmpeg()
+  const named = taskApi.finished?.warnings.filter(({ code }) => code === 'source_range_changes')
+  const message = expect.stringContaining('at 0:00:01,') as string
+  // ffmpeg 5.1 says nothing.
+  expect(named).toEqual(version.startsWith('5') ? [] : [expect.objectContaining({ message })])
+})
+
 test('an odd size of 4:2:0, which scaler and bars refuse', async () => {
   const clip = join(fixture.directory, 'odd.mkv')
   await ffmpeg(['-y', ...lavfi('testsrc2=s=386x98:r=25:d=0.4'), '-vf', 'crop=385:97:exact=1', '-c:v', 'ffv1', clip])
