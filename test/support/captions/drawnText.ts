@@ -3,7 +3,13 @@
 // Not in charge of: expectations.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { beforeEach } from 'vitest'
+import { TaskError } from '#contract/taskError.ts'
+import { PLAIN } from '../../../transcoder/formats/captions/captionCue.ts'
+import { missingCharacters } from '../../../transcoder/pipeline/burnIn/missingCharacters.ts'
 import { decodeRaw, ffmpeg } from '../media/media.ts'
+import { skipTest } from '../requirement.ts'
+import type { AttemptFixture } from '../transcoder/attemptFixture.ts'
 
 const run = promisify(execFile)
 /** Far above what an encoder changes, far below the difference of white text. */
@@ -71,6 +77,29 @@ export async function greyFrame(file: string, frame: number): Promise<Buffer> {
     'gray',
     '-',
   ])
+}
+
+/** What this machine lacks to draw text; null = nothing. */
+export async function missingFonts({
+  engine,
+  directory,
+}: Pick<AttemptFixture, 'engine' | 'directory'>): Promise<string | null> {
+  const text = { cues: [{ lines: [[{ ...PLAIN, text: 'a' }]] }], font: 'sans-serif' }
+  try {
+    await missingCharacters(engine, text, { root: directory, cwd: directory }, new AbortController().signal)
+    return null
+  } catch (error) {
+    if (error instanceof TaskError && error.code === 'burn_in_unavailable') return error.message
+    throw error
+  }
+}
+
+/** For files whose tests all draw text. */
+export async function requireFonts(fixture: AttemptFixture): Promise<void> {
+  const missing = await missingFonts(fixture)
+  beforeEach((context) => {
+    if (missing !== null) skipTest(context, missing)
+  })
 }
 
 /** What this machine lacks to read text of these languages; null = nothing. */

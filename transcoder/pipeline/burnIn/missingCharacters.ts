@@ -22,7 +22,7 @@ const MISSING = /failed to find any fallback with glyph 0x([0-9A-F]+)/i
  */
 export async function missingCharacters(
   engine: FfmpegPrograms,
-  { cues, font }: { cues: readonly CaptionCue[]; font: string },
+  { cues, font }: { cues: readonly Pick<CaptionCue, 'lines'>[]; font: string },
   workspace: Pick<Workspace, 'root' | 'cwd'>,
   signal: AbortSignal,
 ): Promise<string[]> {

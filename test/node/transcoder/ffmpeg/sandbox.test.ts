@@ -29,6 +29,12 @@ beforeAll(async () => {
 })
 afterAll(async () => await own.remove())
 
+/** A user of its own may not be allowed to read the directory of this one. */
+const sandboxedFfmpeg = async () => {
+  const programs = await testFfmpeg()
+  return { ...programs, sandbox: (await probeSandbox(programs, tempDir.path)).sandbox }
+}
+
 /** A malicious program. */
 const attack = (script: string, options: Partial<RunOptions> = {}) =>
   runFfmpeg({ ...shell, sandbox }, ['-c', script, 'sh'], { cwd: own.cwd, stallMs: 30_000, ...options })
@@ -126,7 +132,7 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
   test('that burns time ends at the limit of the processor, as the job that it is', async () => {
     expect(await verdict('while :; do :; done', { limits: { cpuSeconds: 1 } })).toBe('deadline_exceeded')
     const endless = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=s=640x360', '-f', 'null', '-']
-    const real = await runFfmpeg({ ...(await testFfmpeg()), sandbox }, endless, {
+    const real = await runFfmpeg(await sandboxedFfmpeg(), endless, {
       cwd: own.cwd,
       limits: { cpuSeconds: 1 },
     })
@@ -174,11 +180,13 @@ describe.runIf(process.platform === 'linux')('an attack', () => {
     await once(trap, 'listening')
     const { port } = trap.address() as AddressInfo
     const connect = ['-nostdin', '-v', 'error', '-i', `tcp://127.0.0.1:${port}`, '-f', 'null', '-']
-    const programs = { ...(await testFfmpeg()), sandbox }
+    const programs = await sandboxedFfmpeg()
     const result = await runFfmpeg(programs, connect, { cwd: own.cwd })
     expect([result.code === 0, hits]).toEqual([false, 0])
     // The same command connects when the sandbox does not cut it off.
-    await runFfmpeg({ ...programs, sandbox: { ...sandbox, noNetworkCommand: null } }, connect, { cwd: own.cwd })
+    await runFfmpeg({ ...programs, sandbox: { ...programs.sandbox, noNetworkCommand: null } }, connect, {
+      cwd: own.cwd,
+    })
     expect(hits).toBe(1)
     trap.close()
   })

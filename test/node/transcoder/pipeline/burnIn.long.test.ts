@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import { brightBox, differingFrames, greyFrame } from '../../../support/captions/drawnText.ts'
+import { brightBox, differingFrames, greyFrame, requireFonts } from '../../../support/captions/drawnText.ts'
 import { makeMovingBar } from '../../../support/media/interlacedClip.ts'
 import { ffmpeg, lavfi, probeFile } from '../../../support/media/media.ts'
 import { makeLogoImage } from '../../../support/media/testLogo.ts'
@@ -14,6 +14,7 @@ import { JoinedTasks } from '../../../support/transcoder/joinedTask.ts'
 import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
 const fixtures = await useAttemptFixture()
+await requireFonts(fixtures)
 const tasks = new BurnInTasks(fixtures)
 
 test('letters keep their shape where pixels are not square', async () => {

@@ -5,7 +5,14 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { probeSandbox } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
-import { brightBox, differingFrames, greyFrame, missingOcr, readText } from '../../../support/captions/drawnText.ts'
+import {
+  brightBox,
+  differingFrames,
+  greyFrame,
+  missingOcr,
+  readText,
+  requireFonts,
+} from '../../../support/captions/drawnText.ts'
 import { sampled } from '../../../support/longForm.ts'
 import { skipTest } from '../../../support/requirement.ts'
 import { BURN, BurnInTasks, CAPTION, profile, range, SIZE, srt } from '../../../support/transcoder/burnInTasks.ts'
@@ -13,6 +20,7 @@ import { joinedSegments } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
 const fixtures = await useAttemptFixture()
+await requireFonts(fixtures)
 const tasks = new BurnInTasks(fixtures)
 
 const RATES: [rate: string, first: number[], second: number[]][] = [

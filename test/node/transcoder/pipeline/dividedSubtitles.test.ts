@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
+import { missingFonts } from '../../../support/captions/drawnText.ts'
 import { ffmpeg, lavfi } from '../../../support/media/media.ts'
+import { skipTest } from '../../../support/requirement.ts'
 import {
   expectPlace,
   framesOf,
@@ -26,6 +28,7 @@ import { joinedSegments, segmentedTask } from '../../../support/transcoder/segme
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
 const fixture = await useAttemptFixture()
+const withoutFonts = await missingFonts(fixture)
 const path = (name: string): string => join(fixture.directory, name)
 const SHAPE = { width: 320, height: 180 }
 const DRAWN = {
@@ -95,7 +98,8 @@ async function compared(source: Buffer, of: TaskDescription, captions: Buffer[] 
   return found
 }
 
-test('text', async () => {
+test('text', async (context) => {
+  if (withoutFonts !== null) skipTest(context, withoutFonts)
   const [, divided] = await compared(await textSource(), task())
   expect(framesOf(divided!)).toEqual(SHOWN)
 })
@@ -120,10 +124,11 @@ test('pages of DVB in a transport stream, of a part of the source', async () => 
 describe('what the dividing attempt stored', () => {
   const taskApi = useTaskApi()
 
-  test.each([
+  test.for([
     ['text', textSource],
     ['images', pgsSource],
-  ])('is what chunks draw: %s', async (_, source) => {
+  ] as const)('is what chunks draw: %s', async ([name, source], context) => {
+    if (name === 'text' && withoutFonts !== null) skipTest(context, withoutFonts)
     taskApi.source = { bytes: await source() }
     const beforeSurvey = (): void => {
       expect([...taskApi.work.keys()]).toEqual(['0-1/subtitles.0'])

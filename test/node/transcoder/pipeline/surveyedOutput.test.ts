@@ -62,7 +62,8 @@ test('an attempt that takes the samples by itself says so, and how far it is', a
   const beats = taskApi.beats.filter(({ phase }) => phase === 'sampling')
   const shares = beats.map(({ transcoded }) => transcoded)
   expect(shares).toEqual(shares.toSorted((a, b) => a - b))
-  expect(new Set(shares).size).toBeGreaterThan(3)
+  // How often it is reported depends on the machine.
+  expect(new Set(shares).size).toBeGreaterThan(1)
   // What is left are the chunks.
   const share = samplingShare(divisionOf(taskApi))
   expect([share < 1, shares.at(-1)! <= PARTS_SHARE * share]).toEqual([true, true])
