@@ -1,11 +1,11 @@
-// In charge of: the table in docs/performance.md: measured rows are replaced, the others stay.
+// In charge of: the table in docs/internals/performance.md: measured rows are replaced, the others stay.
 // Not in charge of: the text around it, which is hand-written.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../scripts/local/localSettings.ts'
 import { tableCells, TABLE_HEADER, type Row } from './table.ts'
 
-const PATH = join(ROOT, 'docs', 'performance.md')
+const PATH = join(ROOT, 'docs/internals/performance.md')
 const BEGIN = '<!-- figures: npm run bench -- --write -->'
 const END = '<!-- end of figures -->'
 

@@ -28,9 +28,9 @@ export interface JobRequest {
   audio_output_path?: string | null | undefined
   /** Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
   cache_control?: string | null | undefined
-  /** The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time. Must be a number from 10 to 600, or 0 (seconds). */
+  /** The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/internals/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time. Must be a number from 10 to 600, or 0 (seconds). */
   max_chunk_seconds?: number | string | null | undefined
-  /** The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/divided-jobs.md). Must be a whole number from 60 to 86400 (seconds). */
+  /** The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/internals/divided-jobs.md). Must be a whole number from 60 to 86400 (seconds). */
   deadline_seconds?: number | string | null | undefined
   /** Time of the first frame: the first EXT-X-PROGRAM-DATE-TIME of HLS playlists. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
   program_start_time?: string | false | null | undefined

@@ -1,4 +1,4 @@
-// In charge of: the closed list of warning codes. Clients can branch on them, and docs/matrix has a row for each.
+// In charge of: the closed list of warning codes. Clients can branch on them, and docs/internals/matrix has a row for each.
 // Not in charge of: when a warning is given.
 import * as z from 'zod/mini'
 

@@ -16,12 +16,12 @@ import { derivedDeclaration, typeDeclaration } from './package/schemaTypes.ts'
 
 /** The first row of each parameter in the pages of measured values (npm run long matrix), as a link within docs/. */
 async function measuredRows(): Promise<Map<string, string>> {
-  const directory = new URL('../docs/matrix/', import.meta.url)
+  const directory = new URL('../docs/internals/matrix/', import.meta.url)
   const found = new Map<string, string>()
   for (const page of (await readdir(directory)).toSorted()) {
     const text = await readFile(new URL(page, directory), 'utf8')
     for (const [, anchor, path] of text.matchAll(/^\| <a id="([^"]+)"[^|]*\| `([^`]+)` \|/gm))
-      if (!found.has(path!)) found.set(path!, `matrix/${page}#${anchor}`)
+      if (!found.has(path!)) found.set(path!, `internals/matrix/${page}#${anchor}`)
   }
   return found
 }
@@ -101,10 +101,10 @@ function reference(): string {
 
 Every field of \`POST /api/v0/job\`, with the names of the specification, odd spellings included. Numbers may be sent as strings and
 the other way round. \`null\` means the same as leaving an optional field out. A field that has no effect on a job is named in
-\`warnings\` (\`no_effect\`; every code: [warnings](matrix/warnings.md)). Unknown fields are accepted, echoed and named in \`warnings\`. A value that cannot be used is
+\`warnings\` (\`no_effect\`; every code: [warnings](internals/matrix/warnings.md)). Unknown fields are accepted, echoed and named in \`warnings\`. A value that cannot be used is
 refused, never ignored. All problems of a body are reported at once, each with its path.
 
-What each value does was measured in decoded outputs: each field below leads to its rows in [measured values](matrix.md).
+What each value does was measured in decoded outputs: each field below leads to its rows in [measured values](internals/matrix.md).
 
 ## Job
 
@@ -245,7 +245,7 @@ function withAdvice(page: string): string {
 }
 
 const read = (path: string): Promise<string> => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
-const monitoring = withMonitoringTables(await read('docs/monitoring.md'), await read('docs/performance.md'))
+const monitoring = withMonitoringTables(await read('docs/monitoring.md'), await read('docs/internals/performance.md'))
 const files: readonly [path: string, text: string, comparable?: (text: string) => string][] = [
   ['docs/parameters.md', reference()],
   ['docs/monitoring.md', monitoring, tableText],

@@ -1,5 +1,5 @@
 // In charge of: the tables of docs/monitoring.md that are computed: the metrics from contract/api/metricFamilies.ts, the
-// costs from the figures of docs/performance.md and the price list.
+// costs from the figures of docs/internals/performance.md and the price list.
 // Not in charge of: writing the page (generateReference.ts).
 import { listMachine, listPrices } from '../transcoder/plan/estimate/costConstants.ts'
 import { FAMILIES, PREFIX, type FamilyName } from '#contract/api/metricFamilies.ts'
@@ -30,7 +30,7 @@ function metricsTable(): string {
 
 interface Workload {
   name: string
-  /** Its rows in docs/performance.md. */
+  /** Its rows in docs/internals/performance.md. */
   row: string
   /** Seconds of the source that was measured. */
   sourceSeconds: number
@@ -90,7 +90,7 @@ function costsTable(performance: string): string {
   const rows = WORKLOADS.map(({ name, row, sourceSeconds, writesPerHour, gigabytesPerHour }) => {
     const measured = performance.split('\n').find((line) => line.startsWith(`| ${row} `))
     const seconds = Number(/^\| [^|]+\| ([\d.]+) s /.exec(measured ?? '')?.[1] ?? NaN)
-    if (Number.isNaN(seconds)) throw new Error(`docs/performance.md has no row "${row}".`)
+    if (Number.isNaN(seconds)) throw new Error(`docs/internals/performance.md has no row "${row}".`)
     const { cpuSeconds, wallSeconds, usd } = costPerSecond(seconds / sourceSeconds, writesPerHour / HOUR)
     const perHour = usd * HOUR
     const cells = [

@@ -16,7 +16,7 @@ const LAYER_SECONDS = 3
 const ROUNDS = 3
 const STAGE_SECONDS = 15
 const IN_FLIGHT = 32
-/** docs/reliability.md: the goals. */
+/** docs/internals/reliability.md: the goals. */
 const GOALS = { create: { rate: 500, p99Ms: 250 }, read: { rate: 1500, p99Ms: 60 } }
 /** Fractions of the closed loop's rate. They are tried in this order until one meets the latency goal. */
 const SHARES = [0.95, 0.85, 0.75, 0.6, 0.45, 0.3]

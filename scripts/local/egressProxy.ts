@@ -1,5 +1,5 @@
 // In charge of: all outgoing connections of the Worker in local mode. Node resolves the host name, checks every address
-// and connects only to those (docs/reliability.md, SSRF guard). Code in workerd can check a name, but cannot pin the
+// and connects only to those (docs/internals/reliability.md, SSRF guard). Code in workerd can check a name, but cannot pin the
 // address.
 // Not in charge of: redirects (worker/storage/guardedFetch.ts follows them; each request comes here again).
 //

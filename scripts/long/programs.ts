@@ -31,7 +31,7 @@ export const LONG_PROGRAMS: Readonly<Record<string, LongProgram>> = {
   },
   matrix: {
     description:
-      'measures every value of every parameter in outputs, writes docs/matrix; --only GROUP, --dry, --chunked',
+      'measures every value of every parameter in outputs, writes docs/internals/matrix; --only GROUP, --dry, --chunked',
     run: ['test/matrix/main.ts'],
   },
   golden: {

@@ -1,4 +1,4 @@
-// In charge of: docs/matrix/divided.md: which rows were measured on divided jobs, and why the others were not; the section of
+// In charge of: docs/internals/matrix/divided.md: which rows were measured on divided jobs, and why the others were not; the section of
 // a group that was not run stays unchanged.
 // Not in charge of: measuring (dividedRunner.ts), the rows' own pages (document.ts).
 import { anchorsOf, titleOf, pagePath } from './document.ts'

@@ -1,4 +1,4 @@
-// In charge of: `npm run long matrix -- --chunked`: measures the rows on divided jobs and writes docs/matrix/divided.md.
+// In charge of: `npm run long matrix -- --chunked`: measures the rows on divided jobs and writes docs/internals/matrix/divided.md.
 // Not in charge of: the rows (rows/), the format of the page (dividedDocument.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { testFfmpeg } from '../support/media/media.ts'

@@ -1,4 +1,4 @@
-// In charge of: docs/matrix.md, the summary, and a page for each group (docs/matrix/), written from the measurements;
+// In charge of: docs/internals/matrix.md, the summary, and a page for each group (docs/internals/matrix/), written from the measurements;
 // the page of a group that was not run stays unchanged.
 // Not in charge of: measuring (runner.ts).
 import { readFile } from 'node:fs/promises'
@@ -8,8 +8,8 @@ import { GROUPS } from './groups.ts'
 import type { Measurement, Row } from './row.ts'
 import { showValue, WARNING } from './parameterValues.ts'
 
-export const INDEX = join(ROOT, 'docs', 'matrix.md')
-export const pagePath = (group: string): string => join(ROOT, 'docs', 'matrix', `${group}.md`)
+export const INDEX = join(ROOT, 'docs/internals/matrix.md')
+export const pagePath = (group: string): string => join(ROOT, 'docs/internals/matrix', `${group}.md`)
 
 export type Result = 'pass' | 'fail'
 export interface MeasuredRow {
@@ -166,7 +166,7 @@ const PREFACE = `# Measured values
 
 <!-- Written by \`npm run long matrix\`; do not edit. -->
 
-One row for each value of each parameter ([parameters](parameters.md)): every value of a list, both values of a flag, the bounds and the
+One row for each value of each parameter ([parameters](../parameters.md)): every value of a list, both values of a flag, the bounds and the
 default of a number, and the empty string and null where they are allowed; and one for each warning code. The service's own code validates, plans and encodes each job; the
 output is then probed and decoded, or its packets are read. What is expected follows from the contract, never from ffmpeg's arguments. The
 sources are generated (\`test/matrix/sourceClips.ts\`).

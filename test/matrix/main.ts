@@ -1,4 +1,4 @@
-// In charge of: `npm run long matrix [-- --only GROUP …] [--dry] [--chunked]`: measures the rows, writes docs/matrix, and fails if
+// In charge of: `npm run long matrix [-- --only GROUP …] [--dry] [--chunked]`: measures the rows, writes docs/internals/matrix, and fails if
 // a row fails.
 // Not in charge of: the rows (rows/), the format of the document (document.ts), divided jobs (dividedMain.ts).
 import { mkdir, writeFile } from 'node:fs/promises'

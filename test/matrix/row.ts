@@ -57,7 +57,7 @@ export interface Row {
   /** Which of the job's files is measured. Default 0. */
   output?: number
   measure: (context: RowContext) => Promise<Measurement> | Measurement
-  /** What a divided job keeps instead, as docs/divided-jobs.md says: its chunks are seconds long here. */
+  /** What a divided job keeps instead, as docs/internals/divided-jobs.md says: its chunks are seconds long here. */
   divided?: { expected: string; measure: (context: RowContext) => Promise<Measurement> }
   /** The test that proves it, `file: title`, if the matrix does not run the job itself. */
   test?: string

@@ -1,4 +1,4 @@
-// In charge of: the invariants of docs/reliability.md, checked from outside and written independently of the code that
+// In charge of: the invariants of docs/internals/reliability.md, checked from outside and written independently of the code that
 // must keep them.
 // Not in charge of: making anything happen.
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'

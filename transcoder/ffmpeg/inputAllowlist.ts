@@ -89,7 +89,7 @@ export function httpInputFlags(): string[] {
     ...COMMON_FLAGS,
     // Microseconds without a byte.
     ...['-rw_timeout', '20000000'],
-    // Without reconnecting, a dropped connection ends in exit code 0 with half of the media (docs/performance.md). http
+    // Without reconnecting, a dropped connection ends in exit code 0 with half of the media (docs/internals/performance.md). http
     // inputs only: ffmpeg rejects these options for a file input.
     ...['-reconnect', '1', '-reconnect_streamed', '1', '-reconnect_on_network_error', '1'],
     ...['-reconnect_on_http_error', '429,5xx', '-reconnect_delay_max', '5'],

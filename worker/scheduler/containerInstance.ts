@@ -3,7 +3,7 @@
 // Not in charge of: its Durable Object (transcoderContainer.ts), its outgoing requests (taskApi/outbound.ts), local
 // transcoders (dispatch.ts).
 //
-// Uses the low-level container API (`ctx.container`); docs/containers.md says why.
+// Uses the low-level container API (`ctx.container`); docs/internals/containers.md says why.
 import { log } from '../log.ts'
 import type { StartFailure } from '#contract/task/lifecycle.ts'
 import type { RunRequest } from '#contract/task/protocol.ts'

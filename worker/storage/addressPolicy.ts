@@ -1,5 +1,5 @@
 // In charge of: deciding, before any connection, whether an address from a client may be reached (SSRF;
-// docs/reliability.md).
+// docs/internals/reliability.md).
 // Not in charge of: DNS (scripts/local/egressProxy.ts where Node connects; on Cloudflare the platform), redirects
 // (guardedFetch.ts, which turns a refusal into a StoreError). Ports are not checked: a store may use any port.
 // Node runs this file too (scripts/), so it imports nothing from the Worker.

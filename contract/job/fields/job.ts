@@ -160,7 +160,7 @@ export const jobFields = {
   max_chunk_seconds: {
     ...optionalNumber({ ...limits.CHUNK_SECONDS, additionalValue: 0, unit: 'seconds' }),
     meaning:
-      'The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time.',
+      'The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/internals/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time.',
     label: 'Longest chunk (s)',
     hint: 'Several transcoders encode chunks of this length. Empty = by the predicted time, 0 = one transcoder.',
     group: 'packaging',
@@ -168,7 +168,7 @@ export const jobFields = {
   deadline_seconds: {
     ...optionalNumber({ ...limits.DEADLINE_SECONDS, integersOnly: true, unit: 'seconds' }),
     meaning:
-      'The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/divided-jobs.md).',
+      'The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/internals/divided-jobs.md).',
     label: 'Wanted within (s)',
     hint: 'Counted from now. More transcoders work on the job at once. Empty = no wish.',
     group: 'packaging',

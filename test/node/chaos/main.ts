@@ -1,5 +1,5 @@
 // In charge of: `npm run long chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted] [--chunks [--codec hevc]]`:
-// how many runs, the tables, and docs/reliability.md.
+// how many runs, the tables, and docs/internals/reliability.md.
 // Not in charge of: a run (processKills.ts), kills during commits (commitKills.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { CommitKillBench, killPoints, KILLED_PROCESSES, type KillOutcome } from 
 import { testPlantedBugs } from './plantedCommitBugs.ts'
 import { JOB_KINDS, type JobKind } from './jobKinds.ts'
 
-const DOCUMENT = join(ROOT, 'docs', 'reliability.md')
+const DOCUMENT = join(ROOT, 'docs/internals/reliability.md')
 
 const { values } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-// In charge of: the commands of docs/debugging.md that repeat a command or a job, run as they stand there, on the log of a real
+// In charge of: the commands of docs/internals/debugging.md that repeat a command or a job, run as they stand there, on the log of a real
 // attempt.
 // Not in charge of: the routes that serve log and job (stubbed here; test/worker/taskApi/reports.test.ts).
 import { execFile } from 'node:child_process'
@@ -21,7 +21,7 @@ import {
 } from '../../support/transcoder/attemptFixture.ts'
 import { ROOT } from '../../../scripts/local/localSettings.ts'
 
-const page = await readFile(join(ROOT, 'docs/debugging.md'), 'utf8')
+const page = await readFile(join(ROOT, 'docs/internals/debugging.md'), 'utf8')
 const [encodeAgain = '', jobAgain = ''] = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
 const curl = await findOnPath('curl')
 

@@ -18,7 +18,11 @@ import { jobRead } from '../../../scripts/openapi/examples.ts'
 import { ROOT } from '../../../scripts/local/localSettings.ts'
 
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
-const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
+const FOLDERS = ['docs', 'docs/internals']
+const listed = await Promise.all(
+  FOLDERS.map(async (folder) => (await readdir(join(ROOT, folder))).map((name) => `${folder}/${name}`)),
+)
+const names = listed.flat().filter((name) => name.endsWith('.md'))
 const pages = new Map<string, string>()
 for (const name of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...names])
   pages.set(name, await read(name))

@@ -158,7 +158,9 @@ describe('paths of the repository', () => {
   const path = new RegExp(`(?<=[\`\\s])((?:${folders})/[\\w./-]*)(?=[\`\\s])`, 'g')
 
   it('are there, on every page', async () => {
-    const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'))
+    const names = (await readdir(join(ROOT, 'docs'), { recursive: true })).filter((name) =>
+      /^(internals\/)?[^/]+\.md$/.test(name),
+    )
     let count = 0
     for (const page of [...names.map((name) => `docs/${name}`), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'])
       for (const [named] of (await read(page)).matchAll(path)) {

@@ -58,7 +58,7 @@ describe('rows', () => {
   })
 })
 
-describe('docs/matrix (npm run long matrix writes it)', () => {
+describe('docs/internals/matrix (npm run long matrix writes it)', () => {
   test.each(Object.keys(GROUPS))('%s has exactly the rows that are measured', async (group) => {
     const lines = (await readFile(pagePath(group), 'utf8')).split('\n').filter((line) => line.startsWith('| <a id='))
     const keys = expectedKeys(group)

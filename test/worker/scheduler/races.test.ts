@@ -14,7 +14,7 @@ import { LONG_FORM } from '../support/longForm.ts'
 import { taskPlan } from '../support/taskPlan.ts'
 import { startNextAttempt, readStatus, transcoders, startJob } from '../support/jobFixture.ts'
 
-/** `npm run long repeat` repeats them more often; docs/reliability.md has its results. */
+/** `npm run long repeat` repeats them more often; docs/internals/reliability.md has its results. */
 const JOBS = Number(env.REPEAT_JOBS || (LONG_FORM ? 20 : 4))
 const KEYS = Number(env.IDEMPOTENCY_KEYS || (LONG_FORM ? 20 : 3))
 const TRIES = 50
