@@ -1,5 +1,6 @@
 // In charge of: one job for people: its state, its source, its outputs.
 import type { JobRead, ListedJob } from '#contract/api/answers.ts'
+import { shownState } from '#contract/api/shownStates.ts'
 import type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { channelText, estimateText, sourceText } from './describeEstimate.ts'
 import { stripControlCharacters } from '../cliErrors.ts'
@@ -37,14 +38,14 @@ function nameOf({ input_name: name }: PublicStatus, inputs: readonly unknown[] =
 }
 
 function stateLine(status: PublicStatus): string {
-  const { error, started_at: from, finished_at: to } = status
-  if (error !== null) return 'failed'
-  if (status.state === 'cancelled') return 'cancelled'
-  if (status.job_completed) {
+  const { started_at: from, finished_at: to } = status
+  const state = shownState(status)
+  if (state === 'failed' || state === 'cancelled') return state
+  if (state === 'completed') {
     const seconds = from === null || to === null ? null : (Date.parse(to) - Date.parse(from)) / 1000
-    return `${status.dry_run ? 'dry run ' : ''}done${seconds === null ? '' : ` in ${formatDuration(seconds)}`}`
+    return `${status.dry_run ? 'dry run ' : ''}completed${seconds === null ? '' : ` in ${formatDuration(seconds)}`}`
   }
-  const progress = `${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
+  const progress = `${state}, ${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
   return [progress, ...partsOf(status.chunks), ...waitingLines(status)].join(', ')
 }
 
@@ -123,11 +124,16 @@ export function jobTable(jobs: readonly ListedJob[], width: number | null): stri
   return table(columns, rows, width)
 }
 
-function stateText({ error, state, phase, dry_run, tcode_progress }: PublicStatus): string {
-  if (error) return error.code
-  if (state === 'cancelled') return 'cancelled'
-  if (phase === 'transcoding') return `transcoding ${tcode_progress} %`
-  return dry_run && phase === 'done' ? 'done (dry run)' : phase
+function stateText(status: PublicStatus): string {
+  const state = shownState(status)
+  const detail = {
+    queued: null,
+    running: status.phase === 'transcoding' ? `${status.tcode_progress} %` : status.phase,
+    completed: status.dry_run ? 'dry run' : null,
+    failed: status.error?.code ?? null,
+    cancelled: null,
+  }[state]
+  return detail === null ? state : `${state}, ${detail}`
 }
 
 function totalBytes(outputs: readonly PublicOutput[]): number {

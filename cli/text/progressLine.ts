@@ -19,7 +19,7 @@ export interface ProgressLine {
   end: () => void
 }
 
-const LABEL = 13
+const LABEL = 18
 const BAR = { least: 8, most: 32 }
 const GAP = '  '
 

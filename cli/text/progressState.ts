@@ -1,7 +1,8 @@
 // In charge of: the text of the progress line for an upload, a job and a download.
 // Not in charge of: printing it (progressLine.ts).
+import { PHASE_LABELS, shownState, STATE_LABELS } from '#contract/api/shownStates.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
-import type { JobPhase, PublicStatus } from '#contract/api/status.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
 import type { ProgressState } from './progressLine.ts'
 import { formatBytes, formatBytesOf, formatCountdown } from './formatUnits.ts'
 
@@ -52,18 +53,6 @@ export function transferProgress(label: string): (done: number, total: number, m
   }
 }
 
-const phaseLabels: Readonly<Record<JobPhase, string>> = {
-  queued: 'Queued',
-  starting: 'Starting',
-  probing: 'Analysing',
-  sampling: 'Sampling',
-  transcoding: 'Transcoding',
-  packaging: 'Packaging',
-  uploading: 'Storing',
-  committing: 'Finishing',
-  done: 'Done',
-}
-
 export function jobProgress(status: PublicStatus): ProgressState {
   const { phase, tcode_progress, tcode_speed, xfer_progress, xfer_speed, eta_seconds, chunks } = status
   const speed = Number(tcode_speed) > 0 ? [`${Number(tcode_speed).toFixed(1)}x`] : []
@@ -80,9 +69,9 @@ export function jobProgress(status: PublicStatus): ProgressState {
     ...waiting(status),
   ].join('  ')
   if (phase === 'queued' || phase === 'starting' || phase === 'probing') {
-    return { label: phaseLabels[phase], fraction: null, facts: waiting(status), log }
+    return { label: PHASE_LABELS[phase], fraction: null, facts: waiting(status), log }
   }
-  if (phase === 'done') return { label: endLabel(status), fraction: null, facts: [], log }
+  if (phase === 'done') return { label: STATE_LABELS[shownState(status)], fraction: null, facts: [], log }
   const facts = [
     percent(Number(tcode_progress) / 100),
     [`transfer ${xfer_progress.padStart(3)} %`, ...pace].join('  '),
@@ -90,16 +79,12 @@ export function jobProgress(status: PublicStatus): ProgressState {
     ...speed,
     ...(eta_seconds === null ? [] : [`${formatCountdown(eta_seconds)} left`]),
   ]
-  return { label: phaseLabels[phase], fraction: Number(tcode_progress) / 100, facts, log }
+  return { label: PHASE_LABELS[phase], fraction: Number(tcode_progress) / 100, facts, log }
 }
 
 /** Parts of a divided job; empty if the job is not divided. */
 export function partsOf(chunks: PublicStatus['chunks'] | undefined): string[] {
   return chunks == null ? [] : [`${chunks.completed} of ${chunks.total} parts`]
-}
-
-function endLabel({ error, state }: PublicStatus): string {
-  return error ? 'Failed' : state === 'cancelled' ? 'Cancelled' : 'Done'
 }
 
 function waiting({ phase, queue_position: ahead, waiting_for: away, failed_starts: starts }: PublicStatus): string[] {

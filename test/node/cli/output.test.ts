@@ -115,14 +115,14 @@ describe('a list', () => {
     }
     const [head, line] = jobTable([job], 80).split('\n')
     expect(head).toMatch(/^ID {2}NAME +STATE +DURATION +OUTPUT {2}CREATED$/)
-    expect(line).toMatch(/^ 7 {2}film\.mp4 {2}transcoding 64 % /)
+    expect(line).toMatch(/^ 7 {2}film\.mp4 {2}running, 64 % /)
     expect(line).not.toMatch(/http|T10:00/)
   })
 })
 
 test('a job is described in human units, its addresses whole', () => {
   const text = describeJob(1, jobRead, 80)
-  expect(text).toMatch(/^Job 1 done/)
+  expect(text).toMatch(/^Job 1 completed/)
   for (const { url } of jobRead.status.outputs) expect(text).toContain(`\n    ${url}`)
   for (const line of text.split('\n')) if (!line.includes('://')) expect(widthOf(line)).toBeLessThanOrEqual(80)
 })

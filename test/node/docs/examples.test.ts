@@ -73,7 +73,7 @@ test.each(['docs/cli.md'])('the command of %s uploads, waits and downloads', asy
   const here = command!
     .replace(/SPLICEPOINT_URL=\S+/, `SPLICEPOINT_URL=${service.base}`)
     .replace(/SPLICEPOINT_KEY=\S+/, `SPLICEPOINT_KEY=${service.ready.api_key}`)
-  expect(await shell(`rm -rf out\n${here}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
+  expect(await shell(`rm -rf out\n${here}`)).toMatch(/^Job \d+ completed in .*: film\.mp4\n/)
   const outputs = (await shell('find out -type f')).trim().split('\n')
   // 720p would be larger than the source.
   expect(outputs).toEqual(['out/film_1_360p.mp4'])
@@ -88,19 +88,19 @@ test('the command of docs/cli.md that reads a job from a file', async () => {
   const [recipe] = await blocks('docs/recipes.md', '{')
   await writeFile(tempDir.file('job.json'), recipe!.replace('"http"', '"file-upload"'))
   const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
-  expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
+  expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ completed in .*: film\.mp4\n/)
 })
 
 test('the command of docs/cli.md that joins several files', async () => {
   const [command] = await blocks('docs/cli.md', 'npx splicepoint submit bumper.mp4')
   const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
-  expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ dry run done in .*: bumper\.mp4 \+ 2\n/)
+  expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ dry run completed in .*: bumper\.mp4 \+ 2\n/)
 })
 
 test('the command of docs/cli.md that makes nothing but stills', async () => {
   const [command] = await blocks('docs/cli.md', 'npx splicepoint submit film.mp4 --no-video')
   const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
-  expect(await shell(`rm -rf images\n${connection}\n${command}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
+  expect(await shell(`rm -rf images\n${connection}\n${command}`)).toMatch(/^Job \d+ completed in .*: film\.mp4\n/)
   const images = (await shell('find images -type f')).trim().split('\n').toSorted()
   expect(images).toHaveLength(3)
   expect(images.find((path) => path.endsWith('cover.jpg'))).toBeDefined()

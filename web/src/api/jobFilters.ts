@@ -1,15 +1,9 @@
 // In charge of: the filters of the job list: as form values, as an address that can be saved or shared, and as a query.
 // Pure.
+import { STATE_LABELS, type ShownState } from '#contract/api/shownStates.ts'
 import type { ListQuery } from './api.ts'
 
-export const STATES = [
-  ['', 'All'],
-  ['queued', 'Queued'],
-  ['running', 'Running'],
-  ['completed', 'Completed'],
-  ['failed', 'Failed'],
-  ['cancelled', 'Cancelled'],
-] as const
+export const STATES = [['', 'All'], ...(Object.entries(STATE_LABELS) as [ShownState, string][])] as const
 
 export const TIMES = [
   ['', 'Any time'],

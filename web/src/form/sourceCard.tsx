@@ -81,17 +81,17 @@ function standing({ transfer }: Source, analysis: Analysis | undefined): [kind: 
     case 'sending':
       return ['running', 'Uploading']
     case 'waiting':
-      return ['waiting', 'Waiting']
+      return ['queued', 'Waiting']
     case 'paused':
-      return ['waiting', 'Paused']
+      return ['queued', 'Paused']
     case 'failed':
       return ['failed', 'Upload failed']
     default:
   }
-  if (analysis?.source) return ['done', 'Source analysed']
+  if (analysis?.source) return ['completed', 'Source analysed']
   if (analysis?.busy === true) return ['running', analysis.phase ?? 'Analysing']
   if (analysis?.failure) return ['failed', 'Not readable']
-  return transfer ? ['done', 'Uploaded'] : ['', '']
+  return transfer ? ['completed', 'Uploaded'] : ['', '']
 }
 
 function Report({ report, size }: { report: SourceReport; size: number | null }) {

@@ -1,11 +1,11 @@
 // In charge of: the actions on a job: sharing and downloading its result, cancelling, retrying, editing and running it
 // again, deleting.
+import { shownState } from '#contract/api/shownStates.ts'
 import { useMemo, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/api/answers.ts'
 import { jobErrorPolicies, type JobErrorCode } from '#contract/errorCodes.ts'
 import { cancelJob, deleteJob, retryJob, asError, type Failure } from '../api/api.ts'
 import { Link, navigate } from '../parts/router.tsx'
-import { jobStateOf } from '../text/format.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
@@ -27,7 +27,7 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
   const [failure, setFailure] = useState<Failure | null>(null)
   const once = useMemo(() => crypto.randomUUID(), [id])
   const { status } = job
-  const standing = jobStateOf(status)
+  const standing = shownState(status)
   const lacksAudio = WITHOUT_AUDIO.includes(status.error?.code)
   // A retry would fail in the same way.
   const isFinal = status.error !== null && jobErrorPolicies[status.error.code].permanent

@@ -10,8 +10,8 @@ import { listDeliveries, replayDelivery } from './resultApi.ts'
 const EVERY_MS = 2000
 
 const states: Readonly<Record<Delivery['state'], [label: string, looks: string]>> = {
-  pending: ['Pending', 'waiting'],
-  delivered: ['Delivered', 'done'],
+  pending: ['Pending', 'queued'],
+  delivered: ['Delivered', 'completed'],
   failed: ['Failed', 'failed'],
 }
 

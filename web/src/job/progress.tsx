@@ -1,15 +1,9 @@
 // In charge of: the progress of a job: a sentence, two bars while it runs, and its key figures.
+import { shownState } from '#contract/api/shownStates.ts'
 import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import {
-  formatBytes,
-  formatDuration,
-  lastQuarter,
-  describeParts,
-  describeProgress,
-  jobStateOf,
-} from '../text/format.ts'
+import { formatBytes, formatDuration, lastQuarter, describeParts, describeProgress } from '../text/format.ts'
 import { PartMap } from './partMap.tsx'
 import { Bar } from '../parts/progress.tsx'
 
@@ -64,7 +58,7 @@ function useOnce(text: string): string {
 }
 
 export function JobProgress({ id, status }: { id: number; status: PublicStatus }) {
-  const standing = jobStateOf(status)
+  const standing = shownState(status)
   const transcoded = Number(status.tcode_progress)
   const told = useOnce(spoken(status))
   const tiles = status.dry_run ? [] : figures(status, Date.now())

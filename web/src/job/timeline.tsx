@@ -1,7 +1,8 @@
 // In charge of: the events of a job with their times.
+import { STATE_LABELS, shownState } from '#contract/api/shownStates.ts'
 import type { PublicEvent } from '#contract/api/answers.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { formatTime, formatDuration, formatDateTime, sameDay, jobStateOf, JOB_STATE_LABELS } from '../text/format.ts'
+import { formatTime, formatDuration, formatDateTime, sameDay } from '../text/format.ts'
 
 interface Entry {
   text: string
@@ -14,14 +15,14 @@ function entriesOf(status: PublicStatus): Entry[] {
   return [
     { text: 'Created', at: status.created_at },
     { text: 'Started', at: status.started_at },
-    { text: status.finished_at ? JOB_STATE_LABELS[jobStateOf(status)] : 'Finished', at: status.finished_at },
+    { text: status.finished_at ? STATE_LABELS[shownState(status)] : 'Finished', at: status.finished_at },
   ]
 }
 
 export function Timeline({ events, status }: { events: readonly PublicEvent[]; status: PublicStatus }) {
   const entries =
     events.length > 0
-      ? events.map(({ type, message, at }) => ({ text: type === 'job.failed' ? JOB_STATE_LABELS.failed : message, at }))
+      ? events.map(({ type, message, at }) => ({ text: type === 'job.failed' ? STATE_LABELS.failed : message, at }))
       : entriesOf(status)
   /** The day is shown if it differs from the previous entry's. */
   const when = (index: number): string => {

@@ -1,10 +1,11 @@
 // In charge of: one job in the list.
+import { shownState } from '#contract/api/shownStates.ts'
 import type { ListedJob } from '#contract/api/answers.ts'
 import { dimensions, runningTime } from '../text/mediaTerms.ts'
 import { uprightSize } from '../text/mediaDetails.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
 import { Link } from '../parts/router.tsx'
-import { formatAge, formatBytes, formatDuration, formatDateTime, jobStateOf } from '../text/format.ts'
+import { formatAge, formatBytes, formatDuration, formatDateTime } from '../text/format.ts'
 import { Poster } from './poster.tsx'
 
 /** The first source, and how many follow. */
@@ -22,7 +23,7 @@ export function Row({ job, selected, onSelect }: RowProps) {
   const { status } = job
   const id = job._auto_generated_id_
   return (
-    <li class={`row ${jobStateOf(status)}${selected ? ' selected' : ''}`}>
+    <li class={`row ${shownState(status)}${selected ? ' selected' : ''}`}>
       <label class="pick">
         <input
           type="checkbox"
@@ -78,7 +79,7 @@ function factsOf({ status }: ListedJob): string[] {
 
 function tookOf({ status }: ListedJob) {
   if (status.error) return <span class="help why">{status.error.message}</span>
-  if (!status.started_at || !status.finished_at || status.dry_run || jobStateOf(status) !== 'done') return null
+  if (!status.started_at || !status.finished_at || status.dry_run || shownState(status) !== 'completed') return null
   const seconds = (Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000
   return <span class="help">in {formatDuration(seconds)}</span>
 }

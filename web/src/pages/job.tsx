@@ -1,5 +1,6 @@
 // In charge of: one job's page: its live state and its result.
 // Not in charge of: how updates arrive (../api/jobWatch.ts), its parts (../job/).
+import { shownState } from '#contract/api/shownStates.ts'
 import { useEffect, useState } from 'preact/hooks'
 import type { JobRead, PublicEvent } from '#contract/api/answers.ts'
 import type { Warning } from '#contract/errors.ts'
@@ -21,7 +22,7 @@ import { asError, type Failure } from '../api/api.ts'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { Badge } from '../parts/progress.tsx'
 import { Link } from '../parts/router.tsx'
-import { formatAge, formatDateTime, jobStateOf } from '../text/format.ts'
+import { formatAge, formatDateTime } from '../text/format.ts'
 
 export function Job({ id }: { id: number }) {
   const [job, setJob] = useState<JobRead | null>(null)
@@ -68,7 +69,7 @@ interface JobViewProps {
 
 function JobView({ id, job, events, onJob }: JobViewProps) {
   const { status, config } = job
-  const done = jobStateOf(status) === 'done'
+  const done = shownState(status) === 'completed'
   const progress = <JobProgress id={id} status={status} />
   return (
     <>

@@ -145,7 +145,7 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
   const { uploaded_file_number: number, name, size, received, state } = upload
   const percent = size && received !== null ? Math.floor((received / size) * 100) : 0
   return (
-    <li class={`row ${state === 'ready' ? 'done' : 'running'}`}>
+    <li class={`row ${state === 'ready' ? 'completed' : 'running'}`}>
       <div class="what">
         <strong>{name}</strong>
         <span class="help">

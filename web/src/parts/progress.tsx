@@ -1,10 +1,10 @@
 // In charge of: the progress of a job, as bars and as a badge.
+import { PHASE_LABELS, STATE_LABELS, shownState } from '#contract/api/shownStates.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import { PHASE_LABELS, jobStateOf, JOB_STATE_LABELS } from '../text/format.ts'
 
 export function Badge({ status }: { status: PublicStatus }) {
-  const standing = jobStateOf(status)
-  return <span class={`badge ${standing}`}>{JOB_STATE_LABELS[standing]}</span>
+  const standing = shownState(status)
+  return <span class={`badge ${standing}`}>{STATE_LABELS[standing]}</span>
 }
 
 interface BarProps {

@@ -1,8 +1,9 @@
-// In charge of: numbers, times and states as text. Pure.
+// In charge of: numbers, times and progress as text. Pure.
 import { formatBytes, formatDollars, formatDuration } from '#contract/api/formatUnits.ts'
 import type { EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
-import type { JobPhase, PublicStatus } from '#contract/api/status.ts'
+import { PHASE_LABELS, shownState } from '#contract/api/shownStates.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
 
 export { formatBytes, formatDollars, formatDuration }
 
@@ -33,40 +34,10 @@ export const formatTime = (iso: string): string => new Date(iso).toLocaleTimeStr
 
 export const sameDay = (a: string, b: string): boolean => new Date(a).toDateString() === new Date(b).toDateString()
 
-export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
-
-/** `state` is "ready" both before the start and after success (specification 3). */
-export function jobStateOf(status: Pick<PublicStatus, 'state' | 'job_completed'>): JobState {
-  if (status.state === 'error') return 'failed'
-  if (status.state === 'cancelled') return 'cancelled'
-  if (status.state === 'ready') return status.job_completed ? 'done' : 'waiting'
-  return 'running'
-}
-
-export const JOB_STATE_LABELS: Readonly<Record<JobState, string>> = {
-  waiting: 'Queued',
-  running: 'Running',
-  done: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-}
-
-export const PHASE_LABELS: Readonly<Record<JobPhase, string>> = {
-  queued: 'Queued',
-  starting: 'Starting a transcoder',
-  probing: 'Analysing the source',
-  sampling: 'Encoding samples',
-  transcoding: 'Transcoding',
-  packaging: 'Packaging',
-  uploading: 'Uploading outputs',
-  committing: 'Publishing outputs',
-  done: 'Finished',
-}
-
 /** One sentence about the phase of the job. */
 export function describeProgress(status: PublicStatus): string {
-  const standing = jobStateOf(status)
-  if (standing === 'done') return status.dry_run ? 'The estimate is ready.' : 'All outputs are ready.'
+  const standing = shownState(status)
+  if (standing === 'completed') return status.dry_run ? 'The estimate is ready.' : 'All outputs are ready.'
   if (standing === 'failed') return 'The job failed.'
   if (standing === 'cancelled') return 'The job was cancelled.'
   const failed = status.failed_starts

@@ -47,7 +47,7 @@ describe('a job', () => {
     expect(ran.stderr).toMatch(/^Uploading {2}0 % of [\d.]+ kB\nUploading {2}100 % of /)
     expect(ran.stderr).toMatch(/transcode\s+100 %.*done/)
     expect(ran.stderr).not.toContain('\u001B')
-    expect(ran.stdout).toMatch(/^Job 1 done in .*: film\.mp4\n/)
+    expect(ran.stdout).toMatch(/^Job 1 completed in .*: film\.mp4\n/)
 
     const status = JSON.parse((await splicepoint(['status', '1', '--json'])).stdout)
     expect(status).toMatchObject({
@@ -268,7 +268,7 @@ describe('one line is enough', () => {
   test('--dry-run describes the outputs, the time and the cost', async () => {
     const ran = await splicepoint(['submit', 'film.mp4', '--mp4', '--dry-run'])
     expect(ran.code, ran.stderr).toBe(0)
-    expect(ran.stdout).toMatch(/^Job \d+ dry run done in .*: film\.mp4\n/)
+    expect(ran.stdout).toMatch(/^Job \d+ dry run completed in .*: film\.mp4\n/)
     for (const row of [
       'Source +2 s, .* h264 320×180 25 fps',
       'Time +about ',

@@ -90,7 +90,7 @@ test('upload, transcode, transfer and download are seen in one line each, and no
     ).toBe(true)
   }
   expect(shown.lines.join('\n')).toMatch(
-    /^Job 1$\nDone\n[\s\S]*^2 files \([\d.]+ [kM]B\) downloaded to out$\n^Job 1 done in /m,
+    /^Job 1$\nCompleted\n[\s\S]*^2 files \([\d.]+ [kM]B\) downloaded to out$\n^Job 1 completed in /m,
   )
 })
 
