@@ -112,7 +112,7 @@ export function readLimitedRange(line: string): number | null {
 }
 
 const LIMITED_RANGE =
-  /^\[graph [^\]]*\] filter context - [^,]*range: pc, incoming frame - [^,]*range: tv pts_time: (-?[\d.]+)$/
+  /^\[graph [^\]]*\] (?:\[\w+\] )?filter context - [^,]*range: pc, incoming frame - [^,]*range: tv pts_time: (-?[\d.]+)$/
 const NEW_SIZE = /incoming frame - w: (\d+) h: (\d+) .*\bpts_time: (-?[\d.]+)$/
 const FIRST_SCALE = /^\[Parsed_scale_0 @ [^\]]*\] \[verbose\] w:(\d+) h:(\d+) .* -> /
 
