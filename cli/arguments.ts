@@ -8,6 +8,7 @@ import {
   type CommandName,
   type CommandOption,
 } from './commandTable.ts'
+import { similarName } from '#contract/similarNames.ts'
 import { UsageError } from './cliErrors.ts'
 
 export type OptionValues = Record<string, string | boolean | string[] | undefined>
@@ -55,8 +56,11 @@ function commandIn(argv: readonly string[]): { name: string; index: number } | n
 export function parse(argv: readonly string[]): ParsedCommand {
   const found = commandIn(argv)
   if (found === null || !isCommand(found.name)) {
+    const names = Object.keys(commandTable)
+    const near = found === null ? undefined : similarName(found.name, names)
+    const what = found === null ? 'Name a command' : `"${found.name}" is not a command`
     throw new UsageError(
-      `${found === null ? 'Name a command' : `"${found.name}" is not a command`}: ${Object.keys(commandTable).join(', ')}.`,
+      `${what}${near === undefined ? '' : `; did you mean ${near}?`} ${near === undefined ? 'One of: ' : 'The commands: '}${names.join(', ')}.`,
     )
   }
   const { name } = found
@@ -78,7 +82,12 @@ export function parse(argv: readonly string[]): ParsedCommand {
     return { name, values: values as OptionValues, positionals }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}. (splicepoint ${name} --help)`)
+    const message = (error as Error).message.split('. ')[0]!
+    const unknown = /^Unknown option '--([^']+)'$/.exec(message)?.[1]
+    const near = unknown === undefined ? undefined : similarName(unknown, Object.keys({ ...options, ...commonOptions }))
+    throw new UsageError(
+      `${message}${near === undefined ? '.' : `; did you mean --${near}?`} (splicepoint ${name} --help)`,
+    )
   }
 }
 
@@ -125,12 +134,23 @@ export function partPosition(value: string | undefined): number | undefined {
   return Number(value)
 }
 
+/** What only a key with the scope admin may do; so does `usage --accounts`. */
+const ADMIN_COMMANDS: ReadonlySet<CommandName> = new Set(['keys', 'spend-cap', 'vault'])
+
 /** @throws UsageError */
-export function connection(values: OptionValues, env: NodeJS.ProcessEnv): { address: string; key: string } {
+export function connection(
+  { name, values }: Pick<ParsedCommand, 'name' | 'values'>,
+  env: NodeJS.ProcessEnv,
+): { address: string; key: string } {
   const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')
-  const key = String(values['key'] ?? env['SPLICEPOINT_KEY'] ?? '')
+  const isAdmin = ADMIN_COMMANDS.has(name) || values['accounts'] === true
+  const preset = (isAdmin ? env['SPLICEPOINT_ADMIN_KEY'] : undefined) ?? env['SPLICEPOINT_KEY']
+  const key = String(values['key'] ?? preset ?? '')
   if (address === '') throw new UsageError('The address of the service is missing. Set SPLICEPOINT_URL or use --url.')
-  if (key === '') throw new UsageError('The API key is missing. Set SPLICEPOINT_KEY or use --key.')
+  if (key === '')
+    throw new UsageError(
+      `The API key is missing. Set ${isAdmin ? 'SPLICEPOINT_ADMIN_KEY' : 'SPLICEPOINT_KEY'} or use --key.`,
+    )
   return { address: serviceAddress(address), key }
 }
 

@@ -75,7 +75,7 @@ async function run({ name, values, positionals }: ParsedCommand): Promise<number
     print({ document: report, text })
     return report.ok ? EXIT_CODES.ok : EXIT_CODES.job
   }
-  const { address, key } = connection(values, process.env)
+  const { address, key } = connection({ name, values }, process.env)
   const client = new Client(address, key, signal)
 
   switch (name) {

@@ -3,6 +3,8 @@
 import { stat } from 'node:fs/promises'
 import { CUT_TIME } from '#contract/job/cutTime.ts'
 import { PROVIDERS, providerOfScheme, rulesOf, type Provider } from '#contract/job/stores/registry.ts'
+import type { Credential } from '../../client/jobRequest.ts'
+import { awsCredential } from '../awsEnvironment.ts'
 import { UsageError } from '../cliErrors.ts'
 
 export interface SourceArgument {
@@ -43,4 +45,14 @@ async function locate(source: string): Promise<Omit<SourceArgument, 'cut'>> {
   if (!found?.isFile()) throw new UsageError(found ? `${source} is not a file.` : `There is no file ${source}.`)
   if (found.size === 0) throw new UsageError(`${source} is empty.`)
   return { source, fileBytes: found.size, provider: 'file-upload' }
+}
+
+/** What a job has to know of the store of a source. The keys of S3 are those of the environment. @throws UsageError */
+export function sourceCredential({ source, provider }: SourceArgument, env: NodeJS.ProcessEnv): Credential {
+  if (provider !== 'aws') return { cloud_provider: provider }
+  const found = awsCredential(env)
+  if (found !== null) return found
+  throw new UsageError(
+    `${source} needs keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_REGION, AWS_ENDPOINT_URL or AWS_SESSION_TOKEN where they apply), or give a job with cloud_credentials by --file.`,
+  )
 }

@@ -10,7 +10,7 @@ import { UsageError } from '../cliErrors.ts'
 import { transferProgress } from '../text/progressState.ts'
 import { readBurnInArgument, readCaptionArgument, type CaptionArgument } from './captionArguments.ts'
 import { applyJobFlags, readBody, type JobBody, type JobFlags } from './jobBody.ts'
-import { readSourceArgument, type SourceArgument } from './sourceArguments.ts'
+import { readSourceArgument, sourceCredential, type SourceArgument } from './sourceArguments.ts'
 import type { ProgressLine } from '../text/progressLine.ts'
 import { formatBytes } from '../text/formatUnits.ts'
 
@@ -76,7 +76,7 @@ async function resolveSources(
   notes: SubmitOutput,
 ): Promise<void> {
   const read = await Promise.all(sources.map(readSourceArgument))
-  setInputProviders(body, read)
+  setInputProviders(body, read, process.env)
   setInputs(
     body,
     read.map((file) => addressBeforeUpload({ file })),
@@ -144,8 +144,11 @@ function lacksOnlyUploads({ code, details }: ServiceError): boolean {
   return code === 'invalid_request' && problems.length > 0 && problems.every((each) => each.code === 'upload_not_found')
 }
 
-/** Credentials in the document are kept if they are for the same kind of store. */
-function setInputProviders(body: JobBody, sources: readonly SourceArgument[]): void {
+/**
+ * Credentials in the document are kept if they are for the same kind of store.
+ * @throws UsageError
+ */
+function setInputProviders(body: JobBody, sources: readonly SourceArgument[], env: NodeJS.ProcessEnv): void {
   const given = body['cloud_credentials']
   const {
     input,
@@ -153,9 +156,7 @@ function setInputProviders(body: JobBody, sources: readonly SourceArgument[]): v
     ...rest
   } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
   const known = input as { cloud_provider?: unknown } | undefined
-  const stores = sources.map(({ provider }) =>
-    known?.cloud_provider === provider ? known : { cloud_provider: provider },
-  )
+  const stores = sources.map((each) => (known?.cloud_provider === each.provider ? known : sourceCredential(each, env)))
   const isOneStore = sources.every(({ provider }) => provider === sources[0]?.provider)
   body['cloud_credentials'] = { ...rest, ...(isOneStore ? { input: stores[0] } : { inputs: stores }) }
 }

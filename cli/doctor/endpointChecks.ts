@@ -9,7 +9,7 @@ import { fault, ok, runCheck, warning } from './checkResult.ts'
 const ANSWER_MS = 20_000
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|altname/i
 const ISSUE =
-  'Issue one: curl -u "$ADMIN_KEY:" --json \'{"account": "doctor", "label": "canary"}\' <address>/api/v0/keys; then SPLICEPOINT_KEY=sp_….'
+  'Issue one: curl -u "$SPLICEPOINT_ADMIN_KEY:" --json \'{"account": "doctor", "label": "canary"}\' <address>/api/v0/keys; then SPLICEPOINT_KEY=sp_….'
 
 export interface EndpointReport {
   checks: Check[]

@@ -6,6 +6,7 @@ import { AwsClient } from 'aws4fetch'
 import type { PublicOutput } from '#contract/api/status.ts'
 import { describeError } from '../../client/serviceRequest.ts'
 import type { Credential } from '../../client/jobRequest.ts'
+import { awsCredential } from '../awsEnvironment.ts'
 import { UsageError } from '../cliErrors.ts'
 
 export interface TargetStore {
@@ -28,17 +29,13 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
       `--store ${address}: write s3://bucket/prefix. (For Google and Oracle, set AWS_ENDPOINT_URL to their S3-compatible address.)`,
     )
   }
-  const accessKeyId = env['AWS_ACCESS_KEY_ID'] ?? ''
-  const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'] ?? ''
-  if (accessKeyId === '' || secretAccessKey === '') {
+  const credentials = awsCredential(env)
+  if (credentials === null)
     throw new UsageError('--store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.')
-  }
-  const sessionToken = env['AWS_SESSION_TOKEN'] || undefined
-  const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1'
-  const endpoint = (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || '').replace(/(?<!\/)\/+$/, '')
+  const { region, endpoint = '', session_token: sessionToken } = credentials
   const client = new AwsClient({
-    accessKeyId,
-    secretAccessKey,
+    accessKeyId: credentials.access_key,
+    secretAccessKey: credentials.secret_key,
     ...(sessionToken === undefined ? {} : { sessionToken }),
     region,
     service: 's3',
@@ -62,14 +59,7 @@ export function parseTargetStore(address: string, run: string, env: NodeJS.Proce
   return {
     name: `store s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`,
     outputPath: ['s3:/', bucket, ...(prefix === '' ? [] : [prefix]), run].join('/'),
-    credentials: {
-      cloud_provider: 'aws',
-      access_key: accessKeyId,
-      secret_key: secretAccessKey,
-      region,
-      ...(sessionToken === undefined ? {} : { session_token: sessionToken }),
-      ...(endpoint === '' ? {} : { endpoint }),
-    },
+    credentials,
     async verify(outputs) {
       for (const output of outputs) {
         const body = Buffer.from(await (await ask('GET', output)).arrayBuffer())

@@ -1,5 +1,6 @@
 // In charge of: hints for an unknown field: a spelling mistake, or a field of another level of the body.
 // Not in charge of: reading fields (fieldReader.ts).
+import { isSimilarName } from '../similarNames.ts'
 import { REQUEST_MEMBERS, REQUEST_OBJECTS, requestObjectAt } from './fields/request.ts'
 
 const levels = REQUEST_OBJECTS.map(({ path, fields }) => ({
@@ -37,19 +38,4 @@ export function suggestMisspelling(name: string, body: object): string {
     (given) => given !== name && given.length <= MAX_NAME && isSimilarName(plain(name), plain(given)),
   )
   return near === undefined ? '' : `; ${near} is not a field: did you mean ${name}?`
-}
-
-/** At most one letter added, missing, replaced or swapped with its neighbour. Short words must be equal. */
-function isSimilarName(known: string, given: string): boolean {
-  if (known === given) return true
-  if (Math.min(known.length, given.length) < 5 || Math.abs(known.length - given.length) > 1) return false
-  let start = 0
-  while (start < known.length && known[start] === given[start]) start++
-  const [left, right] = [known.slice(start), given.slice(start)]
-  return (
-    left.slice(1) === right.slice(1) ||
-    left === right.slice(1) ||
-    left.slice(1) === right ||
-    (left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2))
-  )
 }

@@ -24,7 +24,7 @@ Get started:
 
 2. In another terminal, paste this line first:
 
-  export BASE=${baseUrl} KEY=${apiKey} ADMIN_KEY=${adminKey} SPLICEPOINT_URL=${baseUrl} SPLICEPOINT_KEY=${apiKey}
+  export BASE=${baseUrl} KEY=${apiKey} SPLICEPOINT_URL=${baseUrl} SPLICEPOINT_KEY=${apiKey} SPLICEPOINT_ADMIN_KEY=${adminKey}
 
    Then transcode a file and get a link that plays it:
 

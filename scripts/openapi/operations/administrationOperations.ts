@@ -5,7 +5,7 @@ import { schemaRef, stringSchema } from '../schemaParts.ts'
 import { body, json, type OperationTable } from './operation.ts'
 import { usageQuery, usageTable } from './usageOperations.ts'
 
-const admin = (rest: string, options = ''): string => `curl -u "$ADMIN_KEY:" ${options}"$BASE${rest}"`
+const admin = (rest: string, options = ''): string => `curl -u "$SPLICEPOINT_ADMIN_KEY:" ${options}"$BASE${rest}"`
 
 export const administrationOperations: OperationTable = {
   'GET /api/v0/webhooks/secret': {

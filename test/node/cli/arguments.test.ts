@@ -4,12 +4,39 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { fileNameInUrl } from '../../../cli/commands/archiveCommand.ts'
-import { helpRequest, parse } from '../../../cli/arguments.ts'
+import { connection, helpRequest, parse } from '../../../cli/arguments.ts'
 import { commandTable, commonOptions, type CommandSpec } from '../../../cli/commandTable.ts'
 import { UsageError } from '../../../cli/cliErrors.ts'
-import { readSourceArgument } from '../../../cli/commands/sourceArguments.ts'
+import { readSourceArgument, sourceCredential } from '../../../cli/commands/sourceArguments.ts'
 import { tempDirectory } from '../../support/media/media.ts'
 import { applyJobFlags, type JobFlags } from '../../../cli/commands/jobBody.ts'
+
+test('commands of an administrator take the admin key, the others the key of jobs', () => {
+  const env = { SPLICEPOINT_URL: 'http://x', SPLICEPOINT_KEY: 'jobs', SPLICEPOINT_ADMIN_KEY: 'admin' }
+  const keyOf = (line: string, of: NodeJS.ProcessEnv = env) => connection(parse(line.split(' ')), of).key
+  expect(['list', 'usage', 'keys list', 'vault rotate', 'usage --accounts'].map((line) => keyOf(line))).toEqual([
+    'jobs',
+    'jobs',
+    'admin',
+    'admin',
+    'admin',
+  ])
+  expect(keyOf('keys list --key other')).toBe('other')
+  expect(keyOf('keys list', { ...env, SPLICEPOINT_ADMIN_KEY: undefined })).toBe('jobs')
+})
+
+test('a source in S3 takes the keys of the environment, and says which ones it lacks', async () => {
+  const source = await readSourceArgument('s3://films/a.mp4')
+  expect(() => sourceCredential(source, {})).toThrow(/s3:\/\/films\/a\.mp4 needs keys: set AWS_ACCESS_KEY_ID/)
+  const env = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_ENDPOINT_URL: 'https://s3.example/' }
+  expect(sourceCredential(source, env)).toEqual({
+    cloud_provider: 'aws',
+    access_key: 'id',
+    secret_key: 'secret',
+    region: 'us-east-1',
+    endpoint: 'https://s3.example',
+  })
+})
 
 describe('options', () => {
   it.each([
@@ -36,6 +63,12 @@ describe('options', () => {
   it('of another command are refused', () => {
     expect(() => parse(['--hls', 'list'])).toThrow(UsageError)
     expect(() => parse(['--hls'])).toThrow('Name a command')
+  })
+
+  it('and commands that are misspelt are answered with those that were probably meant', () => {
+    expect(() => parse(['sumbit', 'film.mp4'])).toThrow('"sumbit" is not a command; did you mean submit?')
+    expect(() => parse(['submit', 'film.mp4', '--downlod', 'out'])).toThrow('did you mean --download?')
+    expect(() => parse(['submit', 'film.mp4', '--colour', 'red'])).not.toThrow('did you mean')
   })
 
   it.each([

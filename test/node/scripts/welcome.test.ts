@@ -16,7 +16,7 @@ const lines = startMessage(service, readSettings({})).split('\n')
 const line = (start: string): string => lines.find((one) => one.trim().startsWith(start)) ?? ''
 
 test('the first line sets what the README and the command ask for', () => {
-  const script = `${line('export ')}; printf '%s\\n' "$BASE" "$KEY" "$SPLICEPOINT_URL" "$SPLICEPOINT_KEY" "$ADMIN_KEY"`
+  const script = `${line('export ')}; printf '%s\\n' "$BASE" "$KEY" "$SPLICEPOINT_URL" "$SPLICEPOINT_KEY" "$SPLICEPOINT_ADMIN_KEY"`
   const set = execFileSync('sh', ['-euc', script], { encoding: 'utf8' })
   expect(set.trim().split('\n')).toEqual([
     service.baseUrl,

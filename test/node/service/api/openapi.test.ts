@@ -73,7 +73,7 @@ interface Told {
 
 /** Runs a command of the reference unchanged in a shell; a curl function of the same name separates the answer. */
 async function shell(line: string, env: Record<string, string> = {}): Promise<Told> {
-  const known = { BASE: service.base, KEY: service.ready.api_key, ADMIN_KEY: service.ready.admin_key, ...env }
+  const known = { BASE: service.base, KEY: service.ready.api_key, SPLICEPOINT_ADMIN_KEY: service.ready.admin_key, ...env }
   const wrapped = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n: > answer\n${line}`
   const { stdout: status } = await runBash(wrapped, { cwd: tempDir.path, env: known })
   const text = await readFile(tempDir.file('answer'), 'utf8')
@@ -248,7 +248,7 @@ describe('the commands of the reference, as they stand', () => {
     await ask('GET /api/v0/accounts')
     await ask('GET /api/v0/transcoders')
     await ask('PUT /api/v0/accounts/{account}/spend-cap')
-    await shell('curl -u "$ADMIN_KEY:" -X PUT --json \'{"spend_cap": 5}\' "$BASE/api/v0/accounts/default/spend-cap"')
+    await shell('curl -u "$SPLICEPOINT_ADMIN_KEY:" -X PUT --json \'{"spend_cap": 5}\' "$BASE/api/v0/accounts/default/spend-cap"')
     await ask('GET /api/v0/usage')
     await ask('GET /api/v0/usage/accounts')
     await ask('POST /api/v0/vault/rotate')
@@ -266,7 +266,7 @@ describe('what the service says of a mistake is the example of its code', () => 
     `U=$(command curl -sS -u "$KEY:" -X POST -H "Tus-Resumable: 1.0.0" -H "Upload-Length: 7" "$BASE/uploads" | grep -o '[0-9]*' | head -1)
 printf x | curl -u "$KEY:" -X PATCH -H "Tus-Resumable: 1.0.0" -H "Content-Type: application/offset+octet-stream" ${headers} --data-binary @- "$BASE/uploads/$U"`
   const wrong = JSON.stringify({ ...example.job, video_codec: 'vp9' })
-  const issue = `command curl -sS -u "$ADMIN_KEY:" --json '{"account": "limited", "requests_per_minute": 1}' "$BASE/api/v0/keys" | grep -o '"key":"[^"]*"' | cut -d '"' -f 4`
+  const issue = `command curl -sS -u "$SPLICEPOINT_ADMIN_KEY:" --json '{"account": "limited", "requests_per_minute": 1}' "$BASE/api/v0/keys" | grep -o '"key":"[^"]*"' | cut -d '"' -f 4`
 
   test.each<[RequestErrorCode, string]>([
     ['invalid_request', `curl -u "$KEY:" --json '${wrong}' "$BASE/api/v0/job"`],
@@ -300,8 +300,8 @@ printf x | curl -u "$KEY:" -X PATCH -H "Tus-Resumable: 1.0.0" -H "Content-Type: 
     ],
     [
       'quota_exceeded',
-      `command curl -sS -o first -u "$ADMIN_KEY:" -X PUT --json '{"max_active_jobs": 0}' "$BASE/api/v0/accounts/full"
-L=$(command curl -sS -u "$ADMIN_KEY:" --json '{"account": "full"}' "$BASE/api/v0/keys" | grep -o '"key":"[^"]*"' | cut -d '"' -f 4)
+      `command curl -sS -o first -u "$SPLICEPOINT_ADMIN_KEY:" -X PUT --json '{"max_active_jobs": 0}' "$BASE/api/v0/accounts/full"
+L=$(command curl -sS -u "$SPLICEPOINT_ADMIN_KEY:" --json '{"account": "full"}' "$BASE/api/v0/keys" | grep -o '"key":"[^"]*"' | cut -d '"' -f 4)
 curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
     ],
   ])('%s', async (code, line) => {
