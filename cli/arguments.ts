@@ -10,6 +10,7 @@ import {
 } from './commandTable.ts'
 import { similarName } from '#contract/similarNames.ts'
 import { UsageError } from './cliErrors.ts'
+import { readProfile } from './profiles.ts'
 
 export type OptionValues = Record<string, string | boolean | string[] | undefined>
 
@@ -142,14 +143,20 @@ export function connection(
   { name, values }: Pick<ParsedCommand, 'name' | 'values'>,
   env: NodeJS.ProcessEnv,
 ): { address: string; key: string } {
-  const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')
+  // A profile that is named comes before the environment.
+  const isNamed = values['profile'] !== undefined
+  const kept = readProfile(values, env)
+  const address = String(values['url'] ?? (isNamed ? kept?.url : env['SPLICEPOINT_URL'] || kept?.url) ?? '')
   const isAdmin = ADMIN_COMMANDS.has(name) || values['accounts'] === true
   const preset = (isAdmin ? env['SPLICEPOINT_ADMIN_KEY'] : undefined) ?? env['SPLICEPOINT_KEY']
-  const key = String(values['key'] ?? preset ?? '')
-  if (address === '') throw new UsageError('The address of the service is missing. Set SPLICEPOINT_URL or use --url.')
+  const key = String(values['key'] ?? (isNamed ? kept?.key : preset || kept?.key) ?? '')
+  if (address === '')
+    throw new UsageError(
+      'The address of the service is missing. Use splicepoint login, set SPLICEPOINT_URL or use --url.',
+    )
   if (key === '')
     throw new UsageError(
-      `The API key is missing. Set ${isAdmin ? 'SPLICEPOINT_ADMIN_KEY' : 'SPLICEPOINT_KEY'} or use --key.`,
+      `The API key is missing. Set ${isAdmin ? 'SPLICEPOINT_ADMIN_KEY' : 'SPLICEPOINT_KEY'} or use --key, or splicepoint login.`,
     )
   return { address: serviceAddress(address), key }
 }

@@ -2,7 +2,7 @@
 // to standard error.
 // Not in charge of: the commands themselves (commands/).
 import { writeFileSync } from 'node:fs'
-import type { Created, JobRead, Share } from '#contract/api/answers.ts'
+import type { Created, JobRead, PublicEvent, Share } from '#contract/api/answers.ts'
 import { Client } from '../client/nodeClient.ts'
 import type { CommandResult } from './commandResult.ts'
 import { archiveCommand } from './commands/archiveCommand.ts'
@@ -16,11 +16,15 @@ import {
   type OptionValues,
 } from './arguments.ts'
 import { completion, SHELLS } from './completion.ts'
-import { describeJob, jobTable } from './text/describeJob.ts'
+import { describeJob, eventText, jobTable } from './text/describeJob.ts'
 import { doctorCommand } from './doctor/doctorCommand.ts'
 import { errorDocument, EXIT_CODES, exitCodeOf, errorMessage, stripControlCharacters, UsageError } from './cliErrors.ts'
 import { help, helpOf } from './help.ts'
 import { exitCodeOfJob, downloadOutputs, watchJob } from './commands/watchJob.ts'
+import { eventsCommand } from './commands/eventsCommand.ts'
+import { loginCommand, logoutCommand } from './commands/loginCommand.ts'
+import { openInBrowser } from './commands/openCommand.ts'
+import { webhooksCommand } from './commands/webhooksCommand.ts'
 import { keysCommand } from './commands/keysCommand.ts'
 import { limitsText } from './text/describeLimits.ts'
 import { logText } from './text/describeLog.ts'
@@ -74,6 +78,10 @@ async function run({ name, values, positionals }: ParsedCommand): Promise<number
     const { answer: report, text } = await doctorCommand(positionals, values, process.env, signal, note)
     print({ document: report, text })
     return report.ok ? EXIT_CODES.ok : EXIT_CODES.job
+  }
+  if (name === 'login' || name === 'logout') {
+    const text = name === 'login' ? await loginCommand(values, process.env, signal) : logoutCommand(values, process.env)
+    return print({ document: { message: text }, text })
   }
   const { address, key } = connection({ name, values }, process.env)
   const client = new Client(address, key, signal)
@@ -131,6 +139,25 @@ async function run({ name, values, positionals }: ParsedCommand): Promise<number
       return print(await presetsCommand(client, positionals, values, width))
     case 'uploads':
       return print(await uploadsCommand(client, positionals, values, width))
+    case 'events': {
+      const show = (event: PublicEvent): void => {
+        process.stdout.write(asJson ? `${JSON.stringify(event)}\n` : `${eventText(event)}\n`)
+      }
+      await eventsCommand(client, jobId(positionals[0]), { follow: values['follow'] === true, show, signal })
+      return EXIT_CODES.ok
+    }
+    case 'open': {
+      const id = jobId(positionals[0])
+      await client.read(id)
+      const page = `${address.replace(/\/$/, '')}/jobs/${id}`
+      if (!(await openInBrowser(page))) note('No browser could be opened here. The page is:')
+      return print({ document: { url: page }, text: page })
+    }
+    case 'webhooks':
+      await webhooksCommand(client, positionals, { say: note, signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error
+      })
+      return EXIT_CODES.ok
     case 'limits': {
       const document = await client.limits()
       return print({ document, text: limitsText(document, width) })

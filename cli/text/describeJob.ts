@@ -1,5 +1,5 @@
 // In charge of: one job for people: its state, its source, its outputs.
-import type { JobRead, ListedJob } from '#contract/api/answers.ts'
+import type { JobRead, ListedJob, PublicEvent } from '#contract/api/answers.ts'
 import { shownState } from '#contract/api/shownStates.ts'
 import type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { channelText, estimateText, sourceText } from './describeEstimate.ts'
@@ -102,6 +102,11 @@ function outputText({ path, size, media, role }: PublicOutput): string {
     ...(SIZED.has(role) ? [formatBytes(size)] : []),
   ]
   return [path, parts.join(', ')].filter((part) => part !== '').join('  ')
+}
+
+/** One line: when, and what happened. */
+export function eventText({ at, message }: PublicEvent): string {
+  return `${formatTime(at)}  ${stripControlCharacters(message)}`
 }
 
 export function jobTable(jobs: readonly ListedJob[], width: number | null): string {

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { commandTable } from '../../../../cli/commandTable.ts'
 import { Client } from '../../../../client/nodeClient.ts'
@@ -84,7 +84,7 @@ describe('a job', () => {
     expect((await splicepoint(['uploads', 'list', '--limit', '1'])).stdout).toMatch(
       /^NUMBER {2}NAME .*\n +1 {2}film\.mp4 {2}[\d.]+ kB {2}ready .* in 7 days\n$/,
     )
-    expect((await splicepoint(['list'])).stdout).toMatch(/^ID {2}NAME .*\n 1 {2}film\.mp4 {2}done .* kB {2}just now\n$/)
+    expect((await splicepoint(['list'])).stdout).toMatch(/^ID {2}NAME .*\n 1 {2}film\.mp4 {2}completed .* kB {2}just now\n$/)
     expect(await splicepoint(['uploads', 'delete', '1'])).toMatchObject({ code: 0, stdout: 'Upload 1 is deleted.\n' })
     expect(JSON.parse((await splicepoint(['uploads', 'list', '--json'])).stdout)).toEqual({
       uploads: [],
@@ -245,7 +245,7 @@ describe('one line is enough', () => {
     expect(ran.code, ran.stderr).toBe(0)
     expect(ran.stdout).toMatch(/Warning: Audio profile 0 is left out/)
     expect(ran.stdout).not.toMatch(/upscal/i)
-    const id = /^Job (\d+) done/.exec(ran.stdout)![1]!
+    const id = /^Job (\d+) completed/.exec(ran.stdout)![1]!
     const { outputs } = JSON.parse((await splicepoint(['status', id, '--json'])).stdout).status as PublicStatus
     const report = JSON.parse(await readFile(tempDir.file('tree/job.json'), 'utf8')) as Report
     const segments = outputs.reduce((sum, output) => sum + (output.segments?.count ?? 0), 0)
@@ -436,6 +436,43 @@ test('usage is shown, as JSON and as CSV; a spend cap is set and removed', async
   expect((await splicepoint(['usage'])).stdout).toMatch(/\nSpent this month: 0\.\d\d of 100\.00 EUR\n/)
   expect((await splicepoint(['spend-cap', 'default', 'none'], { env })).stdout).toBe('default has no spend cap.\n')
   expect((await splicepoint(['spend-cap', 'default', 'much'], { env })).code).toBe(2)
+})
+
+test('login keeps an address and a key, from standard input, that later commands use until logout', async () => {
+  const env = { SPLICEPOINT_URL: '', SPLICEPOINT_KEY: '', XDG_CONFIG_HOME: tempDir.file('config') }
+  expect((await splicepoint(['list'], { env })).stderr).toContain('splicepoint login')
+  const address = ['--url', service.base]
+  const refused = await splicepoint(['login', ...address], { env, stdin: 'sp_wrong\n' })
+  expect(refused).toMatchObject({ code: 3, stdout: '' })
+  expect(await splicepoint(['login', ...address], { env, stdin: `${service.ready.api_key}\n` })).toMatchObject({
+    code: 0,
+  })
+  expect((await stat(tempDir.file('config/splicepoint/profiles.json'))).mode & 0o777).toBe(0o600)
+  expect(await splicepoint(['list', '--json'], { env })).toMatchObject({ code: 0, stderr: '' })
+  expect((await splicepoint(['list', '--profile', 'other'], { env })).stderr).toContain('no profile "other"')
+  expect(await splicepoint(['logout'], { env })).toMatchObject({ code: 0 })
+  expect(await splicepoint(['list'], { env })).toMatchObject({ code: 2 })
+})
+
+test('events are told to the end; open leads to the page of the job', async () => {
+  const { stdout: id } = await splicepoint(['submit', 'film.mp4', '-r', '180:400'])
+  const followed = await splicepoint(['events', id.trim(), '--follow'])
+  expect(followed.stdout).toMatch(/Attempt 1 started\.\n[\s\S]*\n[^\n]*\n$/)
+  const listed = await splicepoint(['events', id.trim(), '--json'])
+  const types = listed.stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { type: string }).type)
+  expect([types[0], types.at(-1)]).toEqual(['job.created', 'job.completed'])
+  expect(followed.stdout.trim().split('\n')).toHaveLength(types.length)
+  const opened = tempDir.file('opened')
+  for (const name of ['xdg-open', 'open']) {
+    await mkdir(tempDir.file('bin'), { recursive: true })
+    await writeFile(tempDir.file(`bin/${name}`), `#!/bin/sh\necho "$1" > '${opened}'\n`, { mode: 0o755 })
+  }
+  const ran = await splicepoint(['open', id.trim()], { env: { PATH: `${tempDir.file('bin')}:${process.env['PATH']}` } })
+  expect(ran).toMatchObject({ code: 0, stdout: `${service.base}/jobs/${id.trim()}\n` })
+  expect(await readFile(opened, 'utf8')).toBe(ran.stdout)
 })
 
 test('limits are those of the service', async () => {
