@@ -77,7 +77,7 @@ function checkHealth(health: Health): Check[] {
       return [fault('health', 'No transcoder can take a job.', 'GET /api/v0/transcoders lists those that registered.')]
     const waiting = `${failing} jobs wait because no transcoder could be started for them.`
     const remedy =
-      'Read the events of a waiting job, then the container’s log. See "Jobs wait for ever" in docs/troubleshooting.md.'
+      'Read the events of a waiting job, then the container’s log. See "Starts fail" in docs/troubleshooting.md.'
     return [fault('health', silent > 0 ? `${silent} of the transcoders do not answer. ${waiting}` : waiting, remedy)]
   }
   const remedies: readonly [RegExp, string][] = [

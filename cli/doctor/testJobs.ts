@@ -19,7 +19,7 @@ import { createTestClip } from './testClip.ts'
 
 const POLL_MS = 500
 const LOST =
-  'See "attempts are lost" in docs/troubleshooting.md, and the log of the Worker and of the container (npm run cloudflare -- tail; [observability]). During a rollout, run this again afterwards.'
+  'See "Common situations" in docs/troubleshooting.md, and the log of the Worker and of the container (npm run cloudflare -- tail; [observability]). During a rollout, run this again afterwards.'
 
 export interface TestContext {
   client: Client

@@ -83,7 +83,7 @@ export function checkSettings(env: Env, settings: Settings, origin: string): Pro
     if (env.API_KEY && transcoders === 'containers') {
       return warning(
         'API_KEY is set: this key is not in the list of keys, has no quotas and cannot be revoked.',
-        'Leave API_KEY empty in production and issue keys (docs/operating.md, "A key").',
+        'Leave API_KEY empty in production and issue keys (docs/operating.md, "Deploy from zero").',
       )
     }
     return ok(

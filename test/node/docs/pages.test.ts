@@ -172,9 +172,9 @@ describe('paths of the repository', () => {
   })
 })
 
-describe('docs/security.md', () => {
+describe('docs/internals/security.md', () => {
   it('has a test for each promise that is a row', async () => {
-    const promises = section(await read('docs/security.md'), 'Credentials of stores')
+    const promises = section(await read('docs/internals/security.md'), 'Credentials of stores')
       .split('\n')
       .filter((line) => line.startsWith('| '))
       .slice(2)
