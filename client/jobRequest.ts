@@ -2,7 +2,7 @@
 // Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run fix).
 
 export interface JobRequest {
-  /** Address of the source, like https://… or s3://bucket/key (docs/stores.md). Required, unless inputs is given. Must be a string of 1 to 4096 characters. */
+  /** Address of a source (docs/sources.md), like https://… or s3://bucket/key. Required, unless inputs is given. Must be a string of 1 to 4096 characters. */
   input?: number | string | null | undefined
   /** Id or name of a preset. Members of the body take precedence over its own (docs/api.md). Must be a string of 1 to 100 characters. */
   preset?: string | null | undefined
@@ -38,7 +38,7 @@ export interface JobRequest {
   start_seconds?: number | string | null | undefined
   /** End of the outputs; this frame is not included. Absent = the end of the source. Must be seconds from 0 to 999999, or a time like "00:01:30.480", "00:01:30:12" or (drop-frame) "00:01:30;12". */
   end_seconds?: number | string | null | undefined
-  /** Video profiles larger than the source: true = made, absent = made with a warning, false = left out; if all are larger, the smallest is made at the source’s size. Must be true or false. */
+  /** Video profiles larger than the source: true = made, absent = made with a warning, false = left out; at least one is made. Must be true or false. */
   allow_upscaling?: boolean | null | undefined
   /** Video codec; copy = keep the source’s video, in all profiles (docs/copy.md). Must be one of "h.264", "mpeg2", "hevc", "copy". Default: "h.264". */
   video_codec?: 'h.264' | 'mpeg2' | 'hevc' | 'copy' | null | undefined
@@ -52,7 +52,7 @@ export interface JobRequest {
   ip_distance?: number | string | null | undefined
   /** true = keep the source’s frame rate; false = use the nearest standard rate. Must be true or false. Default: true. */
   keep_fps?: boolean | null | undefined
-  /** For HDR sources: sdr = tone-mapped, source = keep HDR (hevc only). Absent = source for hevc, sdr otherwise. Must be one of "sdr", "source". */
+  /** For HDR sources (docs/media.md): sdr = tone-mapped, source = keep HDR (hevc only). Absent = source for hevc, else sdr. Must be one of "sdr", "source". */
   dynamic_range?: 'sdr' | 'source' | null | undefined
   /** Display aspect ratio and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
   video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | null | undefined

@@ -77,10 +77,8 @@ function bitrates(): string {
     [3840, 2160],
     [1920, 1080],
     [1280, 720],
-    [960, 540],
     [720, 576],
     [640, 360],
-    [416, 234],
   ] as const
   const columns = WIRE_VIDEO_CODECS.flatMap((codec) => (['cbr', 'vbr'] as const).map((mode) => [codec, mode] as const))
   return [
@@ -152,8 +150,6 @@ Every field of \`POST /api/v0/job\`: what it accepts, its default, what it does.
 \`\`\`json
 { "inputs": [{ "input": "https://example.com/bumper.mp4" }, { "input": "https://example.com/film.mov", "start_seconds": 10 }] }
 \`\`\`
-
-What is accepted: [sources](sources.md).
 
 ${table('', UNGROUPED.source)}
 
@@ -230,8 +226,6 @@ ${audio()}
 { "captions": [{ "input": "https://example.com/film.de.srt", "language": "de" }], "burn_in_captions": { "captions": 0 } }
 \`\`\`
 
-More: [captions](captions.md).
-
 ### Element of \`captions\` (0 to 32)
 
 ${table('captions[]')}
@@ -248,8 +242,6 @@ ${table('burn_in_captions')}
 { "output_container": "hls", "segmented_output_dash": true, "segment_length": 6 }
 \`\`\`
 
-More: [segmented output](segmented.md), [divided jobs](internals/divided-jobs.md).
-
 ${groupTable('packaging')}
 
 ## Part of the source
@@ -258,8 +250,6 @@ ${groupTable('packaging')}
 { "start_seconds": "00:10:00.480", "end_seconds": 631.5 }
 \`\`\`
 
-More: [cuts](cuts.md).
-
 ${groupTable('part')}
 
 ## Video encoding
@@ -267,8 +257,6 @@ ${groupTable('part')}
 \`\`\`json
 { "video_codec": "hevc", "h264_quality": "better", "gop_length": 2 }
 \`\`\`
-
-More: [copies](copy.md), [HDR](media.md#hdr).
 
 ${groupTable('encoding')}
 
@@ -296,8 +284,6 @@ ${groupTable('broadcast')}
 \`\`\`json
 { "output_container": "ts", "ts_profile": "dvb", "service_name": "News", "video_pid": 512 }
 \`\`\`
-
-More: [transport streams for broadcast](broadcast.md).
 
 ${groupTable('service')}
 

@@ -54,7 +54,7 @@ export const jobFields = {
   input: {
     ...optionalAddress(),
     meaning:
-      'Address of the source, like https://… or s3://bucket/key (docs/stores.md). Required, unless inputs is given.',
+      'Address of a source (docs/sources.md), like https://… or s3://bucket/key. Required, unless inputs is given.',
     label: 'Source',
     group: null,
   },
@@ -198,7 +198,7 @@ export const jobFields = {
   allow_upscaling: {
     ...optionalBoolean(),
     meaning:
-      'Video profiles larger than the source: true = made, absent = made with a warning, false = left out; if all are larger, the smallest is made at the source’s size.',
+      'Video profiles larger than the source: true = made, absent = made with a warning, false = left out; at least one is made.',
     hint: 'Makes renditions that are larger than the source.',
     group: 'renditions',
     valueLabels: { '': 'Yes, with a warning' },
@@ -261,7 +261,7 @@ export const jobFields = {
   dynamic_range: {
     ...optionalEnum(['sdr', 'source']),
     meaning:
-      'For HDR sources: sdr = tone-mapped, source = keep HDR (hevc only). Absent = source for hevc, sdr otherwise.',
+      'For HDR sources (docs/media.md): sdr = tone-mapped, source = keep HDR (hevc only). Absent = source for hevc, else sdr.',
     hint: 'HDR needs HEVC.',
     group: 'encoding',
     valueLabels: { sdr: 'SDR (tone-mapped)', source: 'HDR as in the source' },
