@@ -6,8 +6,9 @@ import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
 import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { errorAdvice } from '#contract/errorAdvice.ts'
-import { jobErrorPolicies, requestErrorStatus } from '#contract/errorCodes.ts'
 import { MAX_STILLS } from '#contract/limits.ts'
+import type { FieldGroup } from '#contract/job/fields/field.ts'
+import { fieldsOfGroup, type jobFields } from '#contract/job/fields/job.ts'
 import { requestObjectAt } from '#contract/job/fields/request.ts'
 import { RUNG_LINES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
 import { tableText, withMonitoringTables } from './monitoringTables.ts'
@@ -32,14 +33,43 @@ function defaultOf(schema: object): string {
   return def.type === 'default' ? `\`${JSON.stringify(def.defaultValue)}\`` : ''
 }
 
-/** @param path of the object, as in the table of objects (contract/job/fields/request.ts) */
-function table(path: string): string {
-  const rows = Object.entries(requestObjectAt(path)!.fields).map(([name, { schema, expects, meaning }]) => {
+/**
+ * @param path of the object, as in the table of objects (contract/job/fields/request.ts)
+ * @param names of its fields in the table; absent = all
+ */
+function table(path: string, names?: readonly string[]): string {
+  const { fields } = requestObjectAt(path)!
+  const shown = names ?? Object.keys(fields)
+  const hasDefaults = shown.some((name) => defaultOf(fields[name]!.schema) !== '')
+  const rows = shown.map((name) => {
+    const { schema, expects, meaning } = fields[name]!
     const measured = measuredAt.get(path === '' ? name : `${path}.${name}`)
-    const shown = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`
-    return `| ${shown} | ${defaultOf(schema)} | ${expects.replaceAll('|', '\\|')} | ${meaning} |`
+    const first = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`
+    const given = hasDefaults ? `${defaultOf(schema)} | ` : ''
+    return `| ${first} | ${given}${expects.replaceAll('|', '\\|')} | ${linked(meaning)} |`
   })
-  return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows].join('\n')
+  const head = hasDefaults
+    ? ['| field | default | must be | meaning |', '|---|---|---|---|']
+    : ['| field | must be | meaning |', '|---|---|---|']
+  return [...head, ...rows].join('\n')
+}
+
+/** The pages that a meaning names, as links. */
+const linked = (meaning: string): string => meaning.replaceAll(/\bdocs\/((?:internals\/)?([\w-]+)\.md)/g, '[$2]($1)')
+
+/** Fields of a job that the form shows elsewhere than in their group, or not at all. */
+const UNGROUPED = {
+  source: ['input', 'preset'],
+  renditions: ['ladder'],
+  packaging: ['separate_audio'],
+  broadcast: ['scte35_passthrough'],
+  notice: ['metadata'],
+} as const satisfies Partial<Record<FieldGroup | 'source', readonly (keyof typeof jobFields)[]>>
+
+/** The fields of a job in one part of the form. */
+function groupTable(group: FieldGroup): string {
+  const others: Partial<Record<FieldGroup, readonly string[]>> = UNGROUPED
+  return table('', [...fieldsOfGroup(group), ...(others[group] ?? [])])
 }
 
 function bitrates(): string {
@@ -47,10 +77,8 @@ function bitrates(): string {
     [3840, 2160],
     [1920, 1080],
     [1280, 720],
-    [960, 540],
     [720, 576],
     [640, 360],
-    [416, 234],
   ] as const
   const columns = WIRE_VIDEO_CODECS.flatMap((codec) => (['cbr', 'vbr'] as const).map((mode) => [codec, mode] as const))
   return [
@@ -84,14 +112,14 @@ function ladder(): string {
 }
 
 function audio(): string {
-  const rows = AUDIO_CODECS.flatMap((codec) =>
-    ([2, 6] as const).map((channels) => {
+  const rows = AUDIO_CODECS.map((codec) => {
+    const [stereo, surround] = ([2, 6] as const).map((channels) => {
       const allowed = allowedAudioBitrates(codec, channels)
-      const rates = allowed === null ? 'none: every sample is kept' : allowed.join(', ') || 'not possible'
-      return `| ${codec} | ${channels} | ${rates} |`
-    }),
-  )
-  return ['| codec | channels | kbps |', '|---|---|---|', ...rows].join('\n')
+      return allowed === null ? 'lossless' : allowed.join(', ') || 'not possible'
+    })
+    return `| ${codec} | ${stereo} | ${surround} |`
+  })
+  return ['| codec | 2 channels | 6 channels |', '|---|---|---|', ...rows].join('\n')
 }
 
 function reference(): string {
@@ -99,27 +127,47 @@ function reference(): string {
 
 <!-- Written by scripts/generateReference.ts from the schema that validates requests; do not edit. -->
 
-Every field of \`POST /api/v0/job\`, with the names of the specification, odd spellings included. Numbers may be sent as strings and
-the other way round. \`null\` means the same as leaving an optional field out. A field that has no effect on a job is named in
-\`warnings\` (\`no_effect\`; every code: [warnings](internals/matrix/warnings.md)). Unknown fields are accepted, echoed and named in \`warnings\`. A value that cannot be used is
-refused, never ignored. All problems of a body are reported at once, each with its path.
+Every field of \`POST /api/v0/job\`: what it accepts, its default, what it does. Grouped as in the dashboard's form.
 
-What each value does was measured in decoded outputs: each field below leads to its rows in [measured values](internals/matrix.md).
+\`\`\`json
+{
+  "input": "https://example.com/film.mov",
+  "ladder": "auto",
+  "audioProfiles": [{ "source_stream": "1", "optional": true }],
+  "cloud_credentials": { "input": { "cloud_provider": "http" } }
+}
+\`\`\`
 
-## Job
+- Required are a source, \`cloud_credentials\`, and something to make: \`videoProfiles\` (or \`ladder\`) with \`audioProfiles\`, which may be empty, or
+  \`"videoProfiles": []\` for [audio only](audio.md). More requests: [recipes](recipes.md).
+- Numbers may be sent as strings and strings as numbers. \`null\` leaves an optional field out.
+- A value that cannot be used is refused. All problems of a body are reported at once, each with its path ([errors](troubleshooting.md)).
+- A field without effect on the job is named in \`warnings\` (\`no_effect\`; [every code](internals/matrix/warnings.md)), as is an unknown field.
+- The name of a field leads to its [measured values](internals/matrix.md) in decoded outputs.
 
-\`input\` (or \`inputs\`) and \`cloud_credentials\` are required, and something to make: \`videoProfiles\` (or \`ladder\`) together with \`audioProfiles\`, which
-may be empty, or \`"videoProfiles": []\` for [audio only](audio.md).
+## Source
 
-${table('')}
+\`\`\`json
+{ "inputs": [{ "input": "https://example.com/bumper.mp4" }, { "input": "https://example.com/film.mov", "start_seconds": 10 }] }
+\`\`\`
 
-## Element of \`inputs\` (1 to 100)
+${table('', UNGROUPED.source)}
 
-Instead of \`input\`: sources that are joined in this order ([several sources](inputs.md)).
+### Element of \`inputs\` (1 to 100)
+
+[Several sources](inputs.md) that are joined in this order, instead of \`input\`.
 
 ${table('inputs[]')}
 
-## Element of \`videoProfiles\` (0 to 16)
+## Renditions
+
+\`\`\`json
+{ "videoProfiles": [{ "output": "film.mp4", "width": 0, "height": 1080, "video_bitrate": 5000 }], "allow_upscaling": false }
+\`\`\`
+
+${groupTable('renditions')}
+
+### Element of \`videoProfiles\` (0 to 16)
 
 ${table('videoProfiles[]')}
 
@@ -130,19 +178,18 @@ ${bitrates()}
 
 ### \`ladder\`: sizes and bitrates chosen from the source
 
-With \`"ladder": "auto"\`, \`videoProfiles\` is left out. The source gets every rung of this table that is not larger than
-itself (540p, or 480p where it has no 540 lines), all with its own frame rate, progressive, \`vbr\` and every audio profile.
-Bitrates are in kbps; between the columns, and for other shapes, they follow from pixels and frame rate.
+With \`"ladder": "auto"\`, the source gets every rung of this table that is not larger than itself, progressive, \`vbr\`, with its own
+frame rate and every audio profile. 480p is used where the source has no 540 lines. Bitrates are in kbps; for other shapes and frame
+rates, they follow from pixels and frame rate.
 
 ${ladder()}
 
-- The table's sizes are boxes: a source of another shape fills the box as far as it can. A 1920×800 source has a 1080p rung of
-  1920×800, and a portrait source stands upright, 1080×1920. A source up to 5 % smaller than a rung gets it at its own size.
-- A source 15 % or more above its largest rung keeps its own size too: 1600×900 has a 900p rung above 720p.
-- Anamorphic sources become square pixels. Nothing is upscaled.
-- A source that is smaller than 240p gets one rung of its own size.
-- Files are called \`<input name>_<n>_<rung>p.mp4\` or \`.ts\`, the directories of segmented output \`video_<rung>p\`.
-  \`status.outputs[].profile\` counts the rungs from 0. A [dry run](dry-run.md) lists them.
+- A size is a box that other shapes fill: a 1920×800 source has a 1080p rung of 1920×800, a portrait source one of 1080×1920.
+- A source up to 5 % smaller than a rung gets it at its own size. One that is 15 % or more above its largest rung, or smaller than 240p, gets
+  a rung of its own size: 1600×900 has a 900p rung.
+- Nothing is upscaled. Anamorphic sources become square pixels.
+- Files are called \`<input name>_<n>_<rung>p.mp4\` or \`.ts\`, directories of segmented output \`video_<rung>p\`. A [dry run](dry-run.md)
+  lists them.
 
 ### \`allow_upscaling\`: profiles larger than the source
 
@@ -150,75 +197,140 @@ ${ladder()}
 |---|---|
 | absent | is made, with the warning \`upscaled\` |
 | \`true\` | is made |
-| \`false\` | is left out, with the warning \`rung_left_out\`. When every profile is larger, the smallest is made at the source's size with the bitrate of that size, and at most twice that of the source (\`rung_at_source_size\`) |
+| \`false\` | is left out (\`rung_left_out\`). If all are larger, the smallest is made at the source's size, with the bitrate of that size, at most twice the source's (\`rung_at_source_size\`) |
 
-The picture counts, as it is shown: upright, in square pixels, without bars and without what is cropped. Two pixels more are
-rounding.
+The picture counts as it is shown: upright, in square pixels, without bars and cropped parts. Two pixels are tolerated.
 
-## Element of \`audioProfiles\` (0 to 8)
+## Audio
 
-A profile without \`source_stream\` produces no audio, with a warning. A \`source_stream\` that the source lacks fails the job with
-\`audio_stream_missing\`; with \`"optional": true\` the profile is left out instead, with the warning \`audio_left_out\`, so that a
-source without audio gives video-only outputs.
+\`\`\`json
+{ "audioProfiles": [{ "audio_codec": "aac", "audio_bitrate": "128", "source_stream": "1", "optional": true }], "loudness_lufs": -23 }
+\`\`\`
+
+${groupTable('audio')}
+
+### Element of \`audioProfiles\` (0 to 8)
+
+If the source lacks a \`source_stream\`, the job ends with \`audio_stream_missing\`; with \`"optional": true\`, the profile is left out
+(\`audio_left_out\`). More: [audio](audio.md), [loudness and downmix](media.md).
 
 ${table('audioProfiles[]')}
 
-Bitrates that a codec has, by the channels that are really encoded:
+Bitrates in kbps, by the channels that are encoded:
 
 ${audio()}
 
-## Element of \`captions\` (0 to 32)
+## Caption files
 
-Caption files beside the source: [captions](captions.md).
+\`\`\`json
+{ "captions": [{ "input": "https://example.com/film.de.srt", "language": "de" }], "burn_in_captions": { "captions": 0 } }
+\`\`\`
+
+### Element of \`captions\` (0 to 32)
 
 ${table('captions[]')}
 
-## \`burn_in_captions\`
+### \`burn_in_captions\`
 
-Captions that are drawn into the video of every output; one of the two members is required: [burned-in captions](captions.md#burned-in-captions).
+One of the two: [burned-in captions](captions.md#burned-in-captions).
 
 ${table('burn_in_captions')}
 
-## Element of \`stills\` (1 to 16)
+## Packaging
 
-One of \`at_seconds\`, \`every_seconds\` and \`count\` is required. A job makes at most ${MAX_STILLS} images. More: [stills, previews and waveforms](stills.md).
+\`\`\`json
+{ "output_container": "hls", "segmented_output_dash": true, "segment_length": 6 }
+\`\`\`
+
+${groupTable('packaging')}
+
+## Part of the source
+
+\`\`\`json
+{ "start_seconds": "00:10:00.480", "end_seconds": 631.5 }
+\`\`\`
+
+${groupTable('part')}
+
+## Video encoding
+
+\`\`\`json
+{ "video_codec": "hevc", "h264_quality": "better", "gop_length": 2 }
+\`\`\`
+
+${groupTable('encoding')}
+
+## Frame and logo
+
+\`\`\`json
+{ "picture_transform": "letterbox", "logo_url": "https://example.com/logo.png", "logo_opacity": 80 }
+\`\`\`
+
+${groupTable('frame')}
+
+## Captions, SCTE-35 cues and programs
+
+\`\`\`json
+{ "output_container": "ts", "closed_captions": true, "scte35_passthough": true, "program_number": 2 }
+\`\`\`
+
+More: [captions of the source](segmented.md#webvtt-captions), [SCTE-35](scte35.md), [programs](media.md#programs-of-a-transport-stream),
+[damaged sources](sources.md#damaged-sources).
+
+${groupTable('broadcast')}
+
+## Transport stream
+
+\`\`\`json
+{ "output_container": "ts", "ts_profile": "dvb", "service_name": "News", "video_pid": 512 }
+\`\`\`
+
+${groupTable('service')}
+
+## Notification and metadata
+
+\`\`\`json
+{ "webhook_url": "https://example.com/hook", "metadata": { "customer": "42" } }
+\`\`\`
+
+${groupTable('notice')}
+
+## Stills, preview and waveform
+
+\`\`\`json
+{ "stills": [{ "at_seconds": 12, "width": 1280 }], "animated_preview": { "seconds": 4 }, "waveform": { "format": "png" } }
+\`\`\`
+
+More: [stills, previews and waveforms](stills.md).
+
+### Element of \`stills\` (1 to 16)
+
+One of \`at_seconds\`, \`every_seconds\` and \`count\` is required. A job makes at most ${MAX_STILLS} images.
 
 ${table('stills[]')}
 
-## \`animated_preview\`
+### \`animated_preview\`
 
 ${table('animated_preview')}
 
-## \`waveform\`
+### \`waveform\`
 
 ${table('waveform')}
 
-## \`cloud_credentials.input\` and \`.output\`
+## Destination
 
-\`output\` may be left out: then it is the input's when an output path has the same scheme, otherwise \`vendor-store\`.
-Secrets are sealed at once; a read returns \`secret_key\` as null and \`access_key\` masked.
+\`\`\`json
+{ "bucket_output_path": "s3://films/june", "cloud_credentials": { "input": { "cloud_provider": "http" }, "output": { "cloud_provider": "aws", "access_key": "AKIAIOSFODNN7EXAMPLE", "secret_key": "…", "region": "eu-west-1" } } }
+\`\`\`
+
+${groupTable('destination')}
+
+### \`cloud_credentials.input\` and \`.output\`
+
+Without \`output\`, the input's credentials serve an output path of the same scheme; otherwise outputs go to \`vendor-store\`, the service's own.
+Secrets are encrypted at once; a read returns \`secret_key\` as null and \`access_key\` masked. Which store needs what: [stores](stores.md).
 
 ${table('cloud_credentials.input')}
-
-Without \`output\` the input's credentials serve an output path of the same scheme; otherwise outputs go to \`vendor-store\`, the service's own.
-
-## Errors of a request
-
-\`{"error": {"code", "message", "field"?, "details"?, "advice", "docs"}}\`
-
-| code | HTTP status |
-|---|---|
-${Object.entries(requestErrorStatus)
-  .map(([code, status]) => `| \`${code}\` | ${status} |`)
-  .join('\n')}
-
-## Errors of a job (\`status.error.code\`)
-
-| code | tried again |
-|---|---|
-${Object.entries(jobErrorPolicies)
-  .map(([code, { permanent }]) => `| \`${code}\` | ${permanent ? 'no' : 'yes, within limits'} |`)
-  .join('\n')}
 `
 }
 

@@ -9,7 +9,7 @@ export const captionFields = {
   input: {
     ...address(),
     meaning:
-      'The caption file: an http or https address, an upload, an output of an earlier job, or an address of the provider of input, read with the same credentials.',
+      'Address of the caption file: http or https, an upload, an earlier output, or the provider of input with the same credentials (docs/captions.md).',
     label: 'Address',
   },
   language: {
@@ -37,18 +37,18 @@ export const captionFields = {
         expects: `a string of at most ${limits.CAPTION_LABEL_CHARACTERS} characters without control characters`,
       },
     ),
-    meaning: 'Name that players show; empty or absent = the name of the language.',
+    meaning: 'Name in players; empty or absent = the name of the language.',
     hint: 'Name in the menu of players. Empty = the name of the language.',
   },
   format: {
     ...optionalEnum(CAPTION_FORMATS),
-    meaning: 'Format of the file; absent = found out from its content.',
+    meaning: 'Format of the file; absent = detected from its content.',
     hint: 'Empty = found out from the file.',
   },
   offset_seconds: {
     ...optionalNumber({ ...limits.CAPTION_OFFSET, unit: 'seconds' }),
     meaning:
-      'Seconds added to the times in the file, which replace the programme start of scc, stl and ttml files (docs/captions.md); absent = 0.',
+      'Seconds added to the times in the file. Absent = 0, and the programme start of scc, stl and ttml files is removed (docs/captions.md).',
     label: 'Offset (s)',
     hint: 'Added to the times in the file, instead of its programme start.',
   },
@@ -74,14 +74,13 @@ export const captionFields = {
   },
   embed: {
     ...optionalEnum(EMBEDDED_CAPTIONS),
-    meaning:
-      'Also write these captions into the frames of the encoded video, in place of those of the source (docs/captions.md).',
+    meaning: 'Also writes the captions into the video frames, in place of the source’s (docs/captions.md).',
     label: 'Inside the video',
     hint: 'Also in the frames, in place of the source’s captions.',
   },
   embed_channel: {
     ...optionalEnum(CHANNELS_608),
-    meaning: 'Channel of the embedded captions; absent = the first free one of CC1, CC3, CC2, CC4.',
+    meaning: 'Channel of embedded captions; absent = the first free one of CC1, CC3, CC2, CC4.',
     label: 'Channel inside the video',
     hint: 'Empty = the first free one.',
   },
@@ -91,13 +90,13 @@ export const captionFields = {
 export const burnInFields = {
   captions: {
     ...optionalNumber({ ...limits.BURNED_IN_CAPTION, integersOnly: true }),
-    meaning: 'Position in captions of the file whose text is drawn, from 0.',
+    meaning: 'Caption file to draw: its position in captions, from 0.',
     label: 'Caption file',
     hint: 'Position of a caption file above, from 0.',
   },
   source_track: {
     ...optionalNumber({ ...limits.SOURCE_TRACK, integersOnly: true }),
-    meaning: 'Number of the subtitle stream of the source that is drawn, from 1.',
+    meaning: 'Subtitle stream of the source to draw, from 1.',
     label: 'Subtitle stream of the source',
     hint: 'Subtitle stream of the source, from 1.',
   },

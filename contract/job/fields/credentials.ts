@@ -30,17 +30,17 @@ export const credentialFields = {
   },
   access_key: {
     ...credentialMember(),
-    meaning: 'Account access key.',
+    meaning: 'Access key.',
     label: 'Access key ID',
   },
   secret_key: {
     ...credentialMember(limits.MAX_LENGTH.private_key),
-    meaning: 'Account secret key.',
+    meaning: 'Secret key.',
     label: 'Secret access key',
   },
   region: {
     ...credentialIdentity(),
-    meaning: 'Region of the target bucket.',
+    meaning: 'Region of the bucket.',
   },
   tenancy_ocid: {
     ...credentialIdentity(),

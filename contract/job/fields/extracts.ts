@@ -37,30 +37,29 @@ export const stillsFields = {
       z.optional(z.union([timeInOutput, z.array(timeInOutput).check(z.minLength(1), z.maxLength(limits.MAX_STILLS))])),
       { expects: `${TIME_EXAMPLE}, or a list of 1 to ${limits.MAX_STILLS} of them` },
     ),
-    meaning: 'A time of the outputs, or several: one image each, of the frame that is shown at that time.',
+    meaning: 'One image for each of these times of the outputs.',
     label: 'At (s)',
     hint: 'Seconds or timecodes of the outputs, separated by commas: one image each.',
   },
   every_seconds: {
     ...optionalNumber({ ...limits.STILL_INTERVAL, unit: 'seconds' }),
-    meaning: 'One image at the beginning, and one after each interval.',
+    meaning: 'One image at the beginning, then one after each interval.',
     label: 'Every (s)',
     hint: 'One image after each interval.',
   },
   count: {
     ...optionalNumber({ ...limits.STILL_COUNT, integersOnly: true }),
-    meaning: 'That many images, each from the middle of one of as many equal parts.',
+    meaning: 'This many images, each from the middle of one of as many equal parts.',
     label: 'Number',
     hint: 'That many images, spread evenly.',
   },
   width: {
     ...optionalNumber({ ...limits.WIDTH, integersOnly: true, unit: 'pixels' }),
-    meaning:
-      'Width in square pixels; absent = in proportion to height, or the source’s. With both, the image fits inside.',
+    meaning: 'Width in square pixels; absent = follows the height, or the source. With both, the image fits inside.',
   },
   height: {
     ...optionalNumber({ ...limits.HEIGHT, integersOnly: true, unit: 'pixels' }),
-    meaning: 'Height in square pixels; absent = in proportion to width, or the source’s.',
+    meaning: 'Height in square pixels; absent = follows the width, or the source.',
   },
   format: {
     ...enumWithDefault(STILL_FORMATS, 'jpeg'),
@@ -73,7 +72,7 @@ export const stillsFields = {
   output: {
     ...optionalText(limits.MAX_LENGTH.path_bytes),
     meaning:
-      'Path below bucket_output_path. Where the element can make several images, a number is inserted before the extension: cover.jpg becomes cover_0001.jpg. Absent = derived from the source.',
+      'Path below bucket_output_path; several images get numbers, like cover_0001.jpg. Absent = derived from the source.',
     label: 'Name',
     hint: 'File name, like cover.jpg. Several images get numbers. Empty = derived from the source.',
   },
@@ -82,7 +81,7 @@ export const stillsFields = {
 export const animatedPreviewFields = {
   format: {
     ...enumWithDefault(PREVIEW_FORMATS, 'mp4'),
-    meaning: 'File format, without audio. gif and webp loop by themselves; mp4 loops if its player is told to.',
+    meaning: 'File format. gif and webp loop by themselves, mp4 if its player is told to.',
   },
   seconds: {
     ...numberWithDefault({ ...limits.PREVIEW_SECONDS, unit: 'seconds' }, 4),
@@ -95,7 +94,8 @@ export const animatedPreviewFields = {
   },
   start_seconds: {
     ...field(z.optional(timeInOutput), { expects: TIME_EXAMPLE }),
-    meaning: 'Time of the outputs from which the parts are spread; with parts 1, where the excerpt begins. Absent = 0.',
+    meaning:
+      'Time of the outputs from which the excerpts are spread; with parts 1, where the excerpt begins. Absent = 0.',
     label: 'Start',
   },
   width: {
@@ -111,20 +111,20 @@ export const animatedPreviewFields = {
 export const waveformFields = {
   format: {
     ...enumWithDefault(WAVEFORM_FORMATS, 'json'),
-    meaning: 'json and dat are the data formats of audiowaveform, version 2, which peaks.js reads; png is an image.',
+    meaning: 'json and dat = audiowaveform data, version 2, for peaks.js; png = an image.',
   },
   source_stream: {
     ...numberWithDefault({ ...limits.SOURCE_STREAM, integersOnly: true }, 1),
-    meaning: 'Number of the audio stream of the source, from 1.',
+    meaning: 'Audio stream of the source, from 1.',
     label: 'Source audio stream',
   },
   samples_per_pixel: {
     ...optionalNumber({ ...limits.SAMPLES_PER_PIXEL, integersOnly: true }),
-    meaning: 'Audio samples of each pair of peaks; absent = 256, or by pixels_per_second.',
+    meaning: 'Audio samples per pair of peaks; absent = 256, or by pixels_per_second.',
   },
   pixels_per_second: {
     ...optionalNumber({ ...limits.PIXELS_PER_SECOND, integersOnly: true }),
-    meaning: 'Pairs of peaks for each second, instead of samples_per_pixel.',
+    meaning: 'Pairs of peaks per second, instead of samples_per_pixel.',
   },
   bits: {
     ...numberAsTextWithDefault(['8', '16'], '8'),

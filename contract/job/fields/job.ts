@@ -53,7 +53,8 @@ const DEFAULT_GOP_SECONDS = 1
 export const jobFields = {
   input: {
     ...optionalAddress(),
-    meaning: 'Bucket and object key with a cloud provider, otherwise an address. Required, unless inputs is given.',
+    meaning:
+      'Address of a source (docs/sources.md), like https://… or s3://bucket/key. Required, unless inputs is given.',
     label: 'Source',
     group: null,
   },
@@ -61,18 +62,18 @@ export const jobFields = {
     ...field(z.optional(z.string().check(z.minLength(1), z.maxLength(limits.PRESETS.name_characters))), {
       expects: `a string of 1 to ${limits.PRESETS.name_characters} characters`,
     }),
-    meaning: 'Id or name of a preset. Its members apply to the job unless the body has them too (docs/api.md).',
+    meaning: 'Id or name of a preset. Members of the body take precedence over its own (docs/api.md).',
     group: null,
   },
   ladder: {
     ...optionalEnum(LADDERS),
     meaning:
-      'auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given.',
+      'auto = sizes and bitrates follow from the source. Leave videoProfiles out; gop_length is then 2 unless given.',
     group: null,
   },
   output_container: {
     ...enumWithDefault(CONTAINERS, 'mp4'),
-    meaning: 'Container of the outputs, or kind of segmented output.',
+    meaning: 'Container of the files; hls and silverlight = segmented output (docs/segmented.md).',
     label: 'Container',
     hint: '',
     group: 'packaging',
@@ -85,14 +86,14 @@ export const jobFields = {
   },
   segmented_output_hls: {
     ...booleanWithDefault(false),
-    meaning: 'true = segmented output has HLS playlists.',
+    meaning: 'true = write HLS playlists.',
     label: 'HLS',
     hint: 'Writes an HLS playlist.',
     group: 'packaging',
   },
   segmented_output_dash: {
     ...booleanWithDefault(false),
-    meaning: 'true = segmented output has a DASH manifest.',
+    meaning: 'true = write a DASH manifest.',
     label: 'DASH',
     hint: 'Writes a DASH manifest.',
     group: 'packaging',
@@ -104,7 +105,7 @@ export const jobFields = {
       unit: 'seconds',
       clampTo: { belowMinimum: limits.DEFAULT_SEGMENT_SECONDS, aboveMaximum: limits.SEGMENT_LENGTH.maximum },
     }),
-    meaning: 'Segment length, in seconds, rounded to whole GOPs (docs/segmented.md); absent = 6.',
+    meaning: 'Segment length, rounded to whole GOPs; absent = 6.',
     label: 'Segment length (s)',
     hint: 'Rounded to whole GOPs. Empty = 6.',
     group: 'packaging',
@@ -118,7 +119,7 @@ export const jobFields = {
   },
   thumbnails: {
     ...optionalBoolean(),
-    meaning: 'true = segmented output has thumbnails for the seek bar, and a poster.',
+    meaning: 'true = thumbnails for the seek bar and a poster, in segmented output.',
     label: 'Poster and seek thumbnails',
     hint: 'Preview images for the seek bar, and a poster.',
     group: 'packaging',
@@ -126,7 +127,7 @@ export const jobFields = {
   },
   preview: {
     ...optionalBoolean(),
-    meaning: 'true = a still image of the source is available as status.poster; absent = true.',
+    meaning: 'true or absent = a still image of the source at status.poster.',
     label: 'Preview image',
     hint: 'A preview frame of the source, for lists and players.',
     group: 'packaging',
@@ -134,7 +135,7 @@ export const jobFields = {
   },
   create_tar_file: {
     ...optionalBoolean(),
-    meaning: 'Also store the segmented output as one tar archive.',
+    meaning: 'true = also store the segmented output as one tar archive.',
     label: 'Tar of all outputs',
     hint: 'Also stores all segmented outputs as one tar.',
     group: 'packaging',
@@ -143,7 +144,7 @@ export const jobFields = {
   audio_output_path: {
     ...optionalText(limits.MAX_LENGTH.path_bytes),
     meaning:
-      'Directory, in any bucket of the output provider, where each audio profile is also stored as a separate file, {input name}_audio_{index} with the extension of its audio_container. A job without video stores them in bucket_output_path unless this is given (docs/audio.md).',
+      'Directory, in any bucket of the output provider, for one audio file per audio profile (docs/audio.md). Absent = none; a job without video stores them in bucket_output_path.',
     label: 'Directory for separate audio files',
     hint: 'Also stores each audio track as a separate file.',
     group: 'packaging',
@@ -152,7 +153,7 @@ export const jobFields = {
     ...field(z.optional(z.string().check(z.maxLength(limits.MAX_LENGTH.cache_control), z.regex(CACHE_CONTROL))), {
       expects: `directives separated by commas, like "public, max-age=86400", of at most ${limits.MAX_LENGTH.cache_control} characters`,
     }),
-    meaning: 'Cache-Control of every object of the job, instead of the default for its kind (docs/stores.md, Caching).',
+    meaning: 'Cache-Control header of every output; absent = the default for its kind (docs/stores.md, Caching).',
     label: 'Cache-Control',
     hint: 'Header of every output, like public, max-age=86400. Empty = the usual one.',
     group: 'packaging',
@@ -160,7 +161,7 @@ export const jobFields = {
   max_chunk_seconds: {
     ...optionalNumber({ ...limits.CHUNK_SECONDS, additionalValue: 0, unit: 'seconds' }),
     meaning:
-      'The job is divided into chunks of at most this length of its outputs, which several transcoders encode at once (docs/internals/divided-jobs.md). 0 = one task; absent = jobs that would take long are divided, by their predicted time.',
+      'Divides the job into chunks of at most this length, encoded in parallel (docs/internals/divided-jobs.md). 0 = one task; absent = by the predicted time.',
     label: 'Longest chunk (s)',
     hint: 'Several transcoders encode chunks of this length. Empty = by the predicted time, 0 = one transcoder.',
     group: 'packaging',
@@ -168,7 +169,7 @@ export const jobFields = {
   deadline_seconds: {
     ...optionalNumber({ ...limits.DEADLINE_SECONDS, integersOnly: true, unit: 'seconds' }),
     meaning:
-      'The job is wanted within so many seconds of its creation: it is divided if one transcoder would take longer, and comes first among the jobs of its account once half of the time is over. A wish: a job that ends later does not fail for it (docs/internals/divided-jobs.md).',
+      'Target time from creation to completion. The job is divided if one transcoder is too slow, and comes first in its account’s queue after half of the time. Missing it is no error.',
     label: 'Wanted within (s)',
     hint: 'Counted from now. More transcoders work on the job at once. Empty = no wish.',
     group: 'packaging',
@@ -182,14 +183,14 @@ export const jobFields = {
   start_seconds: {
     ...optionalCutTime(),
     meaning:
-      'Where the outputs begin, counted from the source’s first frame: exact to the frame and the audio sample (docs/cuts.md). Absent = at its beginning.',
+      'First frame of the outputs, counted from the source’s first frame (docs/cuts.md). Absent = the beginning.',
     label: 'Start',
     hint: 'Seconds or a timecode, like 90, 00:01:30.480 or 00:01:30:12. Empty = the beginning.',
     group: 'part',
   },
   end_seconds: {
     ...optionalCutTime(),
-    meaning: 'Where the outputs end; this frame is no longer in them. Absent = at the source’s end.',
+    meaning: 'End of the outputs; this frame is not included. Absent = the end of the source.',
     label: 'End',
     hint: 'The first frame that is left out. Empty = the end of the source.',
     group: 'part',
@@ -197,29 +198,28 @@ export const jobFields = {
   allow_upscaling: {
     ...optionalBoolean(),
     meaning:
-      'Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning.',
+      'Video profiles larger than the source: true = made, absent = made with a warning, false = left out; at least one is made.',
     hint: 'Makes renditions that are larger than the source.',
     group: 'renditions',
     valueLabels: { '': 'Yes, with a warning' },
   },
   video_codec: {
     ...enumWithDefault([...WIRE_VIDEO_CODECS, 'copy'], 'h.264'),
-    meaning: 'Video codec; copy = the source’s video as it is, in all profiles (docs/copy.md).',
+    meaning: 'Video codec; copy = keep the source’s video, in all profiles (docs/copy.md).',
     hint: 'Copy keeps the source’s video as it is.',
     group: 'encoding',
     valueLabels: { 'h.264': 'H.264', hevc: 'HEVC (H.265)', mpeg2: 'MPEG-2', copy: 'Copy' },
   },
   copy_if_possible: {
     ...optionalBoolean(),
-    meaning: 'true = a stream that cannot be copied is encoded, with a warning; false or absent = the job fails.',
+    meaning: 'true = encode a stream that cannot be copied, with a warning; otherwise the job fails.',
     label: 'Otherwise encode',
     hint: 'Encodes a stream that cannot be copied, with a warning.',
     group: 'encoding',
   },
   h264_quality: {
     ...enumWithDefault(['good', 'better', 'best'], 'good'),
-    meaning:
-      'Encoding speed or quality of h.264 and hevc: good is the fastest, best the slowest. No effect with mpeg2.',
+    meaning: 'Encoder effort for h.264 and hevc: good is the fastest, best the slowest. No effect with mpeg2.',
     label: 'Encoder quality',
     hint: 'Better quality takes longer to encode.',
     group: 'encoding',
@@ -235,7 +235,7 @@ export const jobFields = {
       },
       DEFAULT_GOP_SECONDS,
     ),
-    meaning: 'Length of a GOP, in seconds.',
+    meaning: 'Distance between key frames (length of a GOP).',
     label: 'GOP length (s)',
     hint: 'Distance between keyframes.',
     group: 'encoding',
@@ -246,14 +246,14 @@ export const jobFields = {
       integersOnly: true,
       clampTo: { belowMinimum: limits.IP_DISTANCE.minimum, aboveMaximum: limits.IP_DISTANCE.maximum },
     }),
-    meaning: 'Distance between I and P frames: the number of B-frames between them, plus one.',
+    meaning: 'Distance between I and P frames: the number of B-frames, plus one.',
     label: 'I/P frame distance',
     hint: 'B-frames between I and P frames, plus one.',
     group: 'encoding',
   },
   keep_fps: {
     ...booleanWithDefault(true),
-    meaning: 'true = the frame rate of the source is kept; false = the nearest standard frame rate is used.',
+    meaning: 'true = keep the source’s frame rate; false = use the nearest standard rate.',
     label: 'Keep the source frame rate',
     hint: 'Otherwise the nearest standard frame rate is used.',
     group: 'encoding',
@@ -261,7 +261,7 @@ export const jobFields = {
   dynamic_range: {
     ...optionalEnum(['sdr', 'source']),
     meaning:
-      'Dynamic range of outputs of an HDR source: sdr = tone-mapped, source = HDR is kept (hevc only). Absent = source for hevc, sdr otherwise.',
+      'For HDR sources (docs/media.md): sdr = tone-mapped, source = keep HDR (hevc only). Absent = source for hevc, else sdr.',
     hint: 'HDR needs HEVC.',
     group: 'encoding',
     valueLabels: { sdr: 'SDR (tone-mapped)', source: 'HDR as in the source' },
@@ -279,7 +279,7 @@ export const jobFields = {
       ],
       'passthrough',
     ),
-    meaning: 'Display aspect and rotation.',
+    meaning: 'Display aspect ratio and rotation.',
     label: 'Aspect ratio and rotation',
     hint: '',
     group: 'frame',
@@ -311,21 +311,21 @@ export const jobFields = {
   },
   rotation_blackness: {
     ...optionalNumber(limits.ROTATION_BLACKNESS),
-    meaning: 'Brightness, in percent, of the bars around a rotated frame.',
+    meaning: 'Brightness of the bars around a rotated frame, in percent.',
     label: 'Bar level (%)',
     hint: 'Brightness of the bars around a rotated frame.',
     group: 'frame',
   },
   force_progressive: {
     ...booleanWithDefault(false),
-    meaning: 'true = all outputs are deinterlaced.',
+    meaning: 'true = deinterlace all outputs.',
     label: 'Deinterlace',
     hint: 'Deinterlaces all renditions.',
     group: 'frame',
   },
   auto_detelecine_flag: {
     ...optionalBoolean(),
-    meaning: 'true = inverse telecine if 3:2 pulldown is detected.',
+    meaning: 'true = undo 3:2 pulldown where it is detected.',
     label: 'Inverse telecine',
     hint: 'Restores 24 fps where 3:2 pulldown is detected.',
     group: 'frame',
@@ -335,7 +335,7 @@ export const jobFields = {
     ...field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
       expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
     }),
-    meaning: 'Address of an image (PNG, JPEG or WebP) that is drawn over the video.',
+    meaning: 'Image (PNG, JPEG or WebP) to draw over the video.',
     label: 'Logo address',
     hint: 'A PNG, JPEG or WebP image that is drawn over the video.',
     group: 'frame',
@@ -368,23 +368,22 @@ export const jobFields = {
   },
   loudness_lufs: {
     ...optionalNumber({ ...limits.LOUDNESS_LUFS, unit: 'LUFS' }),
-    meaning:
-      'Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume.',
+    meaning: 'Target loudness (EBU R 128), with true peaks below −1 dBTP. Not together with audio_volume.',
     label: 'Loudness (LUFS)',
     hint: 'Normalises to EBU R 128, for example −16. Not together with volume.',
     group: 'audio',
   },
   closed_captions: {
     ...optionalBoolean(),
-    meaning: 'Keep closed captions, and also write them as WebVTT in segmented output.',
+    meaning:
+      'true = keep closed captions and also write them as WebVTT in segmented output; false = remove them; absent = keep them in the video.',
     hint: 'Writes CEA-608 and 708 captions to the outputs.',
     group: 'broadcast',
     valueLabels: { '': 'As in the source' },
   },
   scte35_passthough: {
     ...booleanWithDefault(false),
-    meaning:
-      'true = SCTE-35 cues of the source are kept in the outputs. The spelling scte35_passthrough is accepted too.',
+    meaning: 'true = keep the source’s SCTE-35 cues (docs/scte35.md). Also accepted as scte35_passthrough.',
     label: 'Pass through SCTE-35 cues',
     hint: 'Keeps ad markers in transport streams and playlists.',
     group: 'broadcast',
@@ -402,14 +401,14 @@ export const jobFields = {
   },
   program_number: {
     ...optionalNumber({ ...limits.PROGRAM_NUMBER, integersOnly: true }),
-    meaning: 'Program of a transport stream; absent = the first with video. source_stream counts within it.',
+    meaning: 'Program of a transport stream; absent = the first with video. Stream numbers count within it.',
     hint: 'Of a transport stream. Empty = the first with video.',
     group: 'broadcast',
   },
   max_source_errors: {
     ...optionalNumber({ ...limits.SOURCE_ERRORS, integersOnly: true }),
     meaning:
-      'Number of errors in the source (damaged packets, concealed frames, filled audio gaps) up to which the job succeeds, with warnings. With more, it ends early with too_many_source_errors. Absent = no limit.',
+      'Errors allowed in the source (damaged packets, concealed frames, filled audio gaps). One more ends the job with too_many_source_errors. Absent = no limit.',
     label: 'Errors allowed in the source',
     hint: 'More of them end the job. Empty = any number.',
     group: 'broadcast',
@@ -419,7 +418,7 @@ export const jobFields = {
       ...limits.TS_AUDIO_STREAMS,
       integersOnly: true,
     }),
-    meaning: 'Number of audio streams expected in a transport stream.',
+    meaning: 'Number of audio streams to expect in a transport stream.',
     label: 'Expected audio streams',
     hint: 'In a transport stream.',
     group: 'broadcast',
@@ -427,20 +426,20 @@ export const jobFields = {
   ts_profile: {
     ...optionalEnum(TS_PROFILE_NAMES),
     meaning:
-      'Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT.',
+      'Signalling of ts files (docs/broadcast.md): dvb also keeps teletext and DVB subtitles, atsc writes PSIP. Absent = AC-3 as in ATSC, and an SDT.',
     label: 'Signalling',
     hint: 'DVB or ATSC descriptors and tables of ts files.',
     group: 'service',
   },
   service_name: {
     ...optionalServiceName(),
-    meaning: 'Name of the service in ts files; absent = the name of the source.',
+    meaning: 'Service name in ts files; absent = the name of the source.',
     hint: 'Empty = the name of the source.',
     group: 'service',
   },
   service_provider: {
     ...optionalServiceName(),
-    meaning: 'Provider of the service in ts files; absent = Splicepoint.',
+    meaning: 'Service provider in ts files; absent = Splicepoint.',
     hint: 'Empty = Splicepoint.',
     group: 'service',
   },
@@ -481,7 +480,7 @@ export const jobFields = {
   audio_pid: {
     ...optionalNumber({ ...limits.STREAM_PID, integersOnly: true }),
     meaning:
-      'PID of the first audio track of ts files; further tracks, teletext and subtitles count up from it. Absent = video_pid + 1.',
+      'PID of the first audio track of ts files; further tracks, teletext and subtitles count up. Absent = video_pid + 1.',
     label: 'Audio PID',
     hint: 'Of the first track; others follow. Empty = the PID after the video PID.',
     group: 'service',
@@ -490,14 +489,14 @@ export const jobFields = {
     ...field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
       expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
     }),
-    meaning: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
+    meaning: 'Receives a signed webhook when the job ends (docs/webhooks.md).',
     label: 'Webhook address',
     hint: 'Receives a signed request when the job ends.',
     group: 'notice',
   },
   bucket_output_path: {
     ...optionalText(limits.MAX_LENGTH.path_bytes),
-    meaning: 'Directory of the outputs.',
+    meaning: 'Directory of the outputs, like s3://bucket/directory (docs/stores.md, Paths).',
     label: 'Output directory',
     hint: 'Where the outputs are stored. For a bucket, begin with its name: s3://bucket/directory',
     group: 'destination',
@@ -516,7 +515,7 @@ export const jobFields = {
     ...field(z.optional(z.unknown()), {
       expects: `an object of at most ${limits.METADATA.members} strings of at most ${limits.METADATA.value_characters} characters`,
     }),
-    meaning: 'Your own names and values. They are stored with the job, returned in lists and webhooks, and searchable.',
+    meaning: 'Your own names and values, returned in lists and webhooks, and searchable.',
     group: null,
   },
 } satisfies Record<string, Field & { group: FieldGroup | null }>

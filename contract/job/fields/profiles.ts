@@ -28,18 +28,18 @@ const SOURCE_STREAMS = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 export const inputFields = {
   input: {
     ...address(),
-    meaning: 'Bucket and object key with a cloud provider, otherwise an address.',
+    meaning: 'Address of this source, like https://… or s3://bucket/key (docs/stores.md).',
     label: 'Source',
   },
   start_seconds: {
     ...optionalCutTime(),
-    meaning: 'Where this piece begins, counted from its source’s first frame. Absent = at its beginning.',
+    meaning: 'First frame of this piece, counted from its source’s first frame. Absent = the beginning.',
     label: 'Start',
     hint: 'Seconds or a timecode, like 90, 00:01:30.480 or 00:01:30:12. Empty = the beginning.',
   },
   end_seconds: {
     ...optionalCutTime(),
-    meaning: 'Where this piece ends; this frame is no longer in it. Absent = at its source’s end.',
+    meaning: 'End of this piece; this frame is not included. Absent = the end of its source.',
     label: 'End',
     hint: 'The first frame that is left out. Empty = the end of the source.',
   },
@@ -49,7 +49,7 @@ export const inputFields = {
       { expects: 'an object of streams from 1 to 8, like {"1": "3", "2": null}' },
     ),
     meaning:
-      'Audio streams of this source for the source_stream of audio profiles, where the numbers differ: {"1": "3"} = stream 3 where a profile has 1, null = silence. Absent = the same numbers.',
+      'Audio streams that have another number in this source: {"1": "3"} = its stream 3 where a profile has source_stream 1; null = silence. Absent = the same numbers.',
   },
 } satisfies Fields
 
@@ -57,23 +57,23 @@ export const inputFields = {
 export const videoProfileFields = {
   output: {
     ...optionalText(limits.MAX_LENGTH.path_bytes),
-    meaning: 'Path of the output including its file name; empty or absent = derived from the source.',
+    meaning: 'Path and file name of the output; empty or absent = derived from the source.',
     label: 'Name',
     hint: 'File name; in segmented output a directory. Empty = derived from the source.',
   },
   width: {
     ...requiredNumber({ ...limits.WIDTH, additionalValue: 0, integersOnly: true }),
-    meaning: 'Width of the output in pixels; 0 = derived from height or source. Required, unless the video is copied.',
+    meaning: 'Width in pixels; 0 = follows the height, or the source. Required, unless the video is copied.',
     hint: 'In pixels; 0 = follows the height.',
   },
   height: {
     ...requiredNumber({ ...limits.HEIGHT, additionalValue: 0, integersOnly: true }),
-    meaning: 'Height of the output in pixels; 0 = derived from width or source. Required, unless the video is copied.',
+    meaning: 'Height in pixels; 0 = follows the width, or the source. Required, unless the video is copied.',
     hint: 'In pixels; 0 = follows the width, or the source.',
   },
   video_bitrate_mode: {
     ...optionalEnum(['cbr', 'vbr', 'qvbr']),
-    meaning: 'Constant (cbr) or variable (vbr) bitrate, or constant quality; absent = vbr.',
+    meaning: 'cbr = constant bitrate, vbr = variable, qvbr = constant quality; absent = vbr.',
     label: 'Rate control',
     hint: 'Variable, constant, or constant quality.',
     valueLabels: { vbr: 'VBR', cbr: 'CBR', qvbr: 'QVBR' },
@@ -84,13 +84,13 @@ export const videoProfileFields = {
       expects: 'a number of kbps, at least 100',
       minimum: 100,
     }),
-    meaning: 'Bitrate in kbps. The minimum depends on codec and resolution. Required, unless the video is copied.',
+    meaning: 'Bitrate; the minimum depends on codec and size. Required, unless the video is copied.',
     label: 'Bitrate (kbps)',
     hint: 'The minimum depends on resolution and codec.',
   },
   video_framerate: {
     ...enumWithDefault(['1x', '1/2x', '2x'], '1x'),
-    meaning: 'Factor by which the frame rate of the source is multiplied.',
+    meaning: 'Frame rate relative to the source.',
     label: 'Frame rate',
     hint: 'Relative to the source.',
     valueLabels: { '1x': 'As the source', '1/2x': 'Half', '2x': 'Double' },
@@ -115,22 +115,20 @@ export const videoProfileFields = {
         maximum: 7,
       },
     ),
-    meaning:
-      'Positions in audioProfiles that this output carries, comma-separated; absent or empty = all; none = no audio (an extension).',
+    meaning: 'Positions in audioProfiles that this output carries; absent or empty = all, none = no audio.',
     label: 'Audio tracks',
     hint: 'Positions of audio tracks from 0, like 0,1; none = no audio. Empty = all.',
   },
   video_format: {
     ...optionalEnum(['progressive']),
-    meaning: 'Scan type of this output.',
+    meaning: 'progressive = deinterlace this output.',
     label: 'Scan type',
     hint: 'Deinterlaces this rendition.',
     valueLabels: { progressive: 'Progressive' },
   },
   video_codec: {
     ...optionalEnum(['copy']),
-    meaning:
-      'copy = the source’s video as it is; width, height and video_bitrate are then not needed. Absent = encoded in the job’s video_codec.',
+    meaning: 'copy = keep the source’s video; absent = the job’s video_codec.',
     hint: 'Copy keeps the source’s video as it is.',
     valueLabels: { 'h.264': 'H.264', hevc: 'HEVC (H.265)', mpeg2: 'MPEG-2', copy: 'Copy' },
   },
@@ -150,7 +148,7 @@ export const audioProfileFields = {
   audio_codec: {
     ...enumWithDefault([...AUDIO_CODECS, 'copy'], 'aac'),
     meaning:
-      'Audio codec. mp3 and pcm are for files of audio alone (docs/audio.md); copy = the source’s stream as it is (docs/copy.md).',
+      'Audio codec. mp3 and pcm: audio files only (docs/audio.md); copy = keep the source’s stream (docs/copy.md).',
     label: 'Codec',
     valueLabels: {
       aac: 'AAC',
@@ -175,12 +173,12 @@ export const audioProfileFields = {
       withDefault(z.pipe(textFromNumber, z.enum(AUDIO_BITRATES.map(String))), '256'),
       oneOf(AUDIO_BITRATES.map(String)),
     ),
-    meaning: 'Bitrate in kbps, by codec and channels. Not used by flac and pcm, which keep every sample.',
+    meaning: 'Bitrate in kbps, by codec and channels. No effect with flac and pcm, which are lossless.',
     label: 'Bitrate (kbps)',
   },
   primary_audio_downmix_to_stereo: {
     ...optionalBoolean(),
-    meaning: 'Downmix from 5.1 to stereo, even when audio_channels is 6.',
+    meaning: 'true = downmix 5.1 to stereo, even with audio_channels 6.',
     label: 'Downmix to stereo',
     hint: 'Also when the track has 5.1 channels.',
     absent: false,
@@ -191,7 +189,7 @@ export const audioProfileFields = {
       expects: 'the index of a source stream from 1 to 8',
       ...limits.SOURCE_STREAM,
     }),
-    meaning: 'Number of the audio stream of the source, from 1. Without it, no audio is produced.',
+    meaning: 'Audio stream of the source, from 1. Without it and source_channels, there is no audio.',
     label: 'Source audio stream',
     hint: 'Audio stream of the source, from 1. Empty = no audio.',
   },
@@ -210,13 +208,13 @@ export const audioProfileFields = {
       },
     ),
     meaning:
-      'The channels of the source that make this audio, in the order left, right, centre, LFE, left surround, right surround: "3,4" = of source_stream, "1:1,2:1" = channel 1 of streams 1 and 2; one channel goes to both sides (docs/audio.md). Absent = all channels of source_stream.',
+      'Single channels: "3,4" = of source_stream, "1:1,2:1" = channel 1 of streams 1 and 2; order: docs/audio.md. One channel goes to both sides. Absent = all channels of source_stream.',
     hint: 'Like 3,4 for channels of that stream, or 1:1,2:1 for channel 1 of streams 1 and 2. Empty = all of the stream.',
   },
   purpose: {
     ...optionalEnum(AUDIO_PURPOSES),
     meaning:
-      'What this audio is for, as players and receivers are told: main, audio_description (for the visually impaired), hearing_impaired, clean_effects (without speech), commentary or dub (docs/audio.md). Absent = as the source says.',
+      'What the audio is for, as players are told (docs/audio.md): audio_description = for the visually impaired, clean_effects = without speech. Absent = as the source says.',
     hint: 'What players and receivers are told. Empty = as the source says.',
   },
   dolby_digital_dialnorm: {
@@ -230,14 +228,13 @@ export const audioProfileFields = {
   },
   downmix: {
     ...optionalEnum(['lo_ro', 'lt_rt']),
-    meaning:
-      'How more than two channels become stereo (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro.',
+    meaning: 'Downmix to stereo (ITU-R BS.775): lo_ro = plain, lt_rt = for matrix surround decoders. Absent = lo_ro.',
     hint: 'How surround audio is downmixed to stereo.',
     valueLabels: { lo_ro: 'Stereo (Lo/Ro)', lt_rt: 'Matrix surround (Lt/Rt)' },
   },
   downmix_lfe: {
     ...optionalBoolean(),
-    meaning: 'true = the LFE channel is part of a stereo downmix; absent = it is left out.',
+    meaning: 'true = include the LFE channel in a stereo downmix.',
     label: 'LFE in the downmix',
     hint: 'Adds the LFE channel to a stereo downmix.',
     absent: false,
@@ -245,14 +242,13 @@ export const audioProfileFields = {
   optional: {
     ...optionalBoolean(),
     meaning:
-      'true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails.',
+      'true = leave this profile out, with a warning, if the source lacks its source_stream; otherwise the job fails.',
     hint: 'Leaves the track out when the source lacks this stream. Otherwise the job fails.',
     absent: false,
   },
   audio_container: {
     ...optionalEnum(AUDIO_CONTAINERS),
-    meaning:
-      'Container of the file that this audio has for itself (without video, or with audio_output_path): opus in ogg or webm; every other codec has one. Absent = the first that the codec has.',
+    meaning: 'Container of an audio file: opus has ogg (default) and webm; every other codec has one.',
     label: 'File format',
     hint: 'Of a file of this track alone.',
     valueLabels: {
@@ -269,13 +265,13 @@ export const audioProfileFields = {
   },
   audio_sample_rate: {
     ...optionalChoice(['44100', '48000', '96000']),
-    meaning: 'Sample rate in Hz; absent = 48000. Others are for files of a job without video (docs/audio.md).',
+    meaning: 'Sample rate in Hz; absent = 48000. Others only for audio files without video (docs/audio.md).',
     label: 'Sample rate (Hz)',
     hint: 'Other than 48000 only for audio files without video.',
   },
   audio_bit_depth: {
     ...optionalChoice(['16', '24']),
-    meaning: 'Bits of a sample of flac and pcm; absent = 16.',
+    meaning: 'Bits per sample of flac and pcm; absent = 16.',
     label: 'Bits of a sample',
     hint: 'For FLAC and PCM. Empty = 16.',
   },

@@ -44,7 +44,7 @@ export const REQUEST_OBJECTS: readonly RequestObject[] = [
     fields: videoProfileFields,
     component: 'VideoProfile',
     bounds: limits.VIDEO_PROFILES,
-    meaning: `At most ${limits.VIDEO_PROFILES.maximum} renditions. Left out with ladder "auto", and for a job without video, which then makes something else: an element of audioProfiles with source_stream.`,
+    meaning: `At most ${limits.VIDEO_PROFILES.maximum} renditions. Leave out with ladder "auto"; [] for a job with audio alone.`,
     title: 'Rendition',
     plural: 'Renditions',
   },
@@ -71,7 +71,7 @@ export const REQUEST_OBJECTS: readonly RequestObject[] = [
     path: 'burn_in_captions',
     fields: burnInFields,
     component: 'BurnInCaptions',
-    meaning: 'Captions that are drawn into the video of every output: one of the two members.',
+    meaning: 'Captions to draw into the video of every output: one of the two members.',
     title: 'Burned-in captions',
   },
   {

@@ -288,7 +288,27 @@ describe('what the reference says of a parameter is what a request meets', () =>
   })
 })
 
+test('every example of the page is accepted without a warning', async () => {
+  const page = await readFile(new URL('../../../../docs/parameters.md', import.meta.url), 'utf8')
+  const examples = [...page.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, text]) => JSON.parse(text!) as object)
+  expect(examples.length).toBeGreaterThan(10)
+  for (const example of examples) {
+    const { input, videoProfiles, ...rest } = request()
+    const body = {
+      ...('inputs' in example ? {} : { input }),
+      ...('ladder' in example ? {} : { videoProfiles }),
+      ...rest,
+      ...('inputs' in example ? { cloud_credentials: { input: { cloud_provider: 'http' } } } : {}),
+      ...example,
+    }
+    const judged = validateJob(body, { baseUrl: BASE_URL })
+    expect(judged, JSON.stringify(example)).toMatchObject({ ok: true, warnings: [] })
+  }
+})
+
 const rowOf = (name: string, { expects, meaning }: Field): RegExp => {
   const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-  return new RegExp(String.raw`^\| \[?\`${name}\`.* \| ${literal(expects)} \| ${literal(meaning)} \|$`, 'm')
+  // Pages that are named are links.
+  const words = literal(meaning).replaceAll(/docs\/(?:internals\/)?([\w-]+)\\\.md/g, String.raw`\[$1\]\([\w/-]+\.md\)`)
+  return new RegExp(String.raw`^\| \[?\`${name}\`.* \| ${literal(expects)} \| ${words} \|$`, 'm')
 }
