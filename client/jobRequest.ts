@@ -28,7 +28,7 @@ export interface JobRequest {
   audio_output_path?: string | null | undefined
   /** Cache-Control header of every output; absent = the default for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
   cache_control?: string | null | undefined
-  /** Divides the job into chunks of at most this length, encoded in parallel (docs/internals/divided-jobs.md). 0 = one task; absent = by the predicted time. Must be a number from 10 to 600, or 0 (seconds). */
+  /** Divides the job into chunks of at most this length, encoded in parallel (docs/divided-jobs.md). 0 = one task; absent = by the predicted time. Must be a number from 10 to 600, or 0 (seconds). */
   max_chunk_seconds?: number | string | null | undefined
   /** Target time from creation to completion. The job is divided if one transcoder is too slow, and comes first in its account’s queue after half of the time. Missing it is no error. Must be a whole number from 60 to 86400 (seconds). */
   deadline_seconds?: number | string | null | undefined

@@ -106,7 +106,7 @@ function outputText({ path, size, media, role }: PublicOutput): string {
 
 /** One line: when, and what happened. */
 export function eventText({ at, message }: PublicEvent): string {
-  return `${formatTime(at)}  ${stripControlCharacters(message)}`
+  return `${at.slice(0, 19).replace('T', ' ')} UTC  ${stripControlCharacters(message)}`
 }
 
 export function jobTable(jobs: readonly ListedJob[], width: number | null): string {

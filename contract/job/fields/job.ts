@@ -161,7 +161,7 @@ export const jobFields = {
   max_chunk_seconds: {
     ...optionalNumber({ ...limits.CHUNK_SECONDS, additionalValue: 0, unit: 'seconds' }),
     meaning:
-      'Divides the job into chunks of at most this length, encoded in parallel (docs/internals/divided-jobs.md). 0 = one task; absent = by the predicted time.',
+      'Divides the job into chunks of at most this length, encoded in parallel (docs/divided-jobs.md). 0 = one task; absent = by the predicted time.',
     label: 'Longest chunk (s)',
     hint: 'Several transcoders encode chunks of this length. Empty = by the predicted time, 0 = one transcoder.',
     group: 'packaging',

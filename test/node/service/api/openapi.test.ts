@@ -73,7 +73,12 @@ interface Told {
 
 /** Runs a command of the reference unchanged in a shell; a curl function of the same name separates the answer. */
 async function shell(line: string, env: Record<string, string> = {}): Promise<Told> {
-  const known = { BASE: service.base, KEY: service.ready.api_key, SPLICEPOINT_ADMIN_KEY: service.ready.admin_key, ...env }
+  const known = {
+    BASE: service.base,
+    KEY: service.ready.api_key,
+    SPLICEPOINT_ADMIN_KEY: service.ready.admin_key,
+    ...env,
+  }
   const wrapped = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n: > answer\n${line}`
   const { stdout: status } = await runBash(wrapped, { cwd: tempDir.path, env: known })
   const text = await readFile(tempDir.file('answer'), 'utf8')
@@ -248,7 +253,9 @@ describe('the commands of the reference, as they stand', () => {
     await ask('GET /api/v0/accounts')
     await ask('GET /api/v0/transcoders')
     await ask('PUT /api/v0/accounts/{account}/spend-cap')
-    await shell('curl -u "$SPLICEPOINT_ADMIN_KEY:" -X PUT --json \'{"spend_cap": 5}\' "$BASE/api/v0/accounts/default/spend-cap"')
+    await shell(
+      'curl -u "$SPLICEPOINT_ADMIN_KEY:" -X PUT --json \'{"spend_cap": 5}\' "$BASE/api/v0/accounts/default/spend-cap"',
+    )
     await ask('GET /api/v0/usage')
     await ask('GET /api/v0/usage/accounts')
     await ask('POST /api/v0/vault/rotate')

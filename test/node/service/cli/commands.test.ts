@@ -84,7 +84,9 @@ describe('a job', () => {
     expect((await splicepoint(['uploads', 'list', '--limit', '1'])).stdout).toMatch(
       /^NUMBER {2}NAME .*\n +1 {2}film\.mp4 {2}[\d.]+ kB {2}ready .* in 7 days\n$/,
     )
-    expect((await splicepoint(['list'])).stdout).toMatch(/^ID {2}NAME .*\n 1 {2}film\.mp4 {2}completed .* kB {2}just now\n$/)
+    expect((await splicepoint(['list'])).stdout).toMatch(
+      /^ID {2}NAME .*\n 1 {2}film\.mp4 {2}completed .* kB {2}just now\n$/,
+    )
     expect(await splicepoint(['uploads', 'delete', '1'])).toMatchObject({ code: 0, stdout: 'Upload 1 is deleted.\n' })
     expect(JSON.parse((await splicepoint(['uploads', 'list', '--json'])).stdout)).toEqual({
       uploads: [],

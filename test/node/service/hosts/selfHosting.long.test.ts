@@ -161,7 +161,7 @@ test('one server and its transcoders lose nothing and do nothing twice', async (
     ADMIN_KEY: string
   }
   const transcoders = async (): Promise<Listed[]> => {
-    const text = await perform('transcoders', client, { ADMIN_KEY })
+    const text = await perform('transcoders', client, { SPLICEPOINT_ADMIN_KEY: ADMIN_KEY })
     return (JSON.parse(text) as { transcoders: Listed[] }).transcoders
   }
   const ready = (...names: string[]): Promise<unknown> =>
