@@ -33,7 +33,7 @@ const titles: Readonly<Record<Route['page'], string>> = {
 }
 
 /** An admin key cannot use jobs: those pages would only show errors. */
-const navigation = { jobs: ['jobs', 'uploads'], admin: ['keys', 'accounts'] } as const
+const navigation = { jobs: ['jobs', 'uploads', 'usage'], admin: ['keys', 'accounts', 'usage'] } as const
 
 function Page({ route, visitCount, scope }: { route: Route; visitCount: number; scope: Scope }) {
   switch (route.page) {

@@ -1,4 +1,5 @@
 // In charge of: the progress of a job: a sentence, two bars while it runs, and its key figures.
+import { Tiles, type Tile } from '../parts/tiles.tsx'
 import { shownState } from '#contract/api/shownStates.ts'
 import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
@@ -15,7 +16,7 @@ function elapsed({ started_at: from, finished_at: to }: PublicStatus, now: numbe
 }
 
 /** Label and value of what is known. */
-function figures(status: PublicStatus, now: number): [string, string][] {
+function figures(status: PublicStatus, now: number): Tile[] {
   const over = status.job_completed
   const seconds = elapsed(status, now)
   const made = status.outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
@@ -36,7 +37,7 @@ function figures(status: PublicStatus, now: number): [string, string][] {
     ['Transfer speed', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
     ['Outputs', made > 0 ? `${formatBytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
   ]
-  return all.flatMap(([label, value]) => (value === null ? [] : [[label, value] satisfies [string, string]]))
+  return all.flatMap(([label, value]) => (value === null ? [] : [[label, value] satisfies Tile]))
 }
 
 /** For screen readers: the phase and the quarter, not every percent, second and queue position. */
@@ -91,16 +92,7 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
           <PartMap chunks={status.chunks} />
         </>
       )}
-      {tiles.length === 0 ? null : (
-        <dl class="tiles">
-          {tiles.map(([label, value]) => (
-            <div key={label}>
-              <dt>{label}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {tiles.length === 0 ? null : <Tiles tiles={tiles} />}
     </section>
   )
 }

@@ -45,8 +45,8 @@ export function Row({ job, selected, onSelect }: RowProps) {
         {Object.keys(job.metadata ?? {}).length > 0 ? (
           <span class="tags">
             {Object.entries(job.metadata).map(([name, value]) => (
-              <span key={name} class="tag" title={`${name}: ${value}`}>
-                {value}
+              <span key={name} class="tag">
+                {name}: {value}
               </span>
             ))}
           </span>

@@ -2,6 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { STATES, TIMES, type Filters } from '../api/jobFilters.ts'
 
+/** The element that the key / leads to (../parts/listKeys.ts). */
+export const SEARCH_FIELD = 'search-jobs'
+
 interface SearchProps {
   filters: Filters
   onChange: (change: Partial<Filters>) => void
@@ -23,6 +26,9 @@ export function Search({ filters, onChange, onSubmit }: SearchProps) {
         <Labelled label="Search">
           <input
             type="search"
+            id={SEARCH_FIELD}
+            title="Press / to search"
+            aria-keyshortcuts="/"
             placeholder="Number, job ID, file, address or metadata"
             maxLength={200}
             defaultValue={filters.search}

@@ -7,13 +7,16 @@ import { idOf, type BulkAction } from '../jobs/bulkSelection.ts'
 import { addressOf, ALL, isFiltered, type Filters } from '../api/jobFilters.ts'
 import { useJobs } from '../jobs/list.ts'
 import { Row } from '../jobs/row.tsx'
-import { Search } from '../jobs/search.tsx'
+import { Search, SEARCH_FIELD } from '../jobs/search.tsx'
 import { selectedOf, Selection } from '../jobs/selection.tsx'
+import { DropZone } from '../parts/dropZone.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { useListKeys } from '../parts/listKeys.ts'
 import { ConnectionNotice } from '../parts/notice.tsx'
-import { Link, navigate } from '../parts/router.tsx'
+import { Link, navigate, PATHS } from '../parts/router.tsx'
+import { uploadForNewJob } from '../transfers/store.ts'
 
 export function Jobs({ initial }: { initial: Filters }) {
   const [filters, setFilters] = useState(initial)
@@ -59,13 +62,16 @@ export function Jobs({ initial }: { initial: Filters }) {
     retry()
   }
   const trouble = refused ?? failure
+  useListKeys(list, SEARCH_FIELD)
 
   return (
     <>
       <div class="head">
         <h1>Jobs</h1>
       </div>
-      <Search filters={filters} onChange={change} onSubmit={() => void open()} />
+      {page !== null && items.length === 0 && !filtered ? null : (
+        <Search filters={filters} onChange={change} onSubmit={() => void open()} />
+      )}
       {filters.metadata === '' ? null : (
         <p class="tags">
           <button type="button" class="tag" onClick={() => change({ metadata: '' })}>
@@ -111,10 +117,17 @@ export function Jobs({ initial }: { initial: Filters }) {
         </Empty>
       ) : (
         <Empty icon="film" title="No jobs yet">
-          <p>Drop in a video, choose a preset, and play the result here.</p>
-          <Link to="/new" class="button primary">
-            <Icon name="plus" /> Create your first job
-          </Link>
+          <p>Drop in a video, choose what to make of it, and play the result here.</p>
+          <DropZone
+            onFiles={(files) => {
+              uploadForNewJob(files)
+              navigate(PATHS.new)
+            }}
+          />
+          <p class="help">
+            Or start <Link to={PATHS.new}>with an address</Link>, or from a terminal:{' '}
+            <code>npx splicepoint submit film.mp4 --hls --share</code>
+          </p>
         </Empty>
       )}
       {page?.next ? (

@@ -9,6 +9,7 @@ import { Form } from '../form/form.tsx'
 import { isUpload, keysOf, type Chosen } from '../form/model/sources.ts'
 import { Loading } from '../parts/loading.tsx'
 import type { Route } from '../parts/router.tsx'
+import { takeDropped } from '../transfers/store.ts'
 import { ConnectionNotice, Notice } from '../parts/notice.tsx'
 
 type NewJobProps = Omit<Extract<Route, { page: 'new' }>, 'page'>
@@ -62,7 +63,9 @@ function withoutSources(body: FormBody): Beginning {
 
 export function NewJob({ from, upload, isAudioOptional }: NewJobProps) {
   const [beginning, setBeginning] = useState<Beginning | null>(() =>
-    from === null && upload === null ? { body: fresh(), chosen: [], joining: notJoined } : null,
+    from === null && upload === null
+      ? { body: fresh(), chosen: takeDropped().map((transfer) => ({ transfer })), joining: notJoined }
+      : null,
   )
   const [failure, setFailure] = useState<Failure | null>(null)
   useEffect(() => {

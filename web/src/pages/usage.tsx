@@ -8,15 +8,17 @@ import type { Scope } from '../api/session.ts'
 import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { Bar } from '../parts/progress.tsx'
+import { Tiles, type Tile } from '../parts/tiles.tsx'
+import { formatBytes, formatDuration } from '../text/format.ts'
 
 const ITEMS: Readonly<Record<UsageItem, string>> = {
   jobs: 'Jobs',
-  source_hours: 'Source (hours)',
-  output_hours: 'Output (hours)',
+  source_hours: 'Source',
+  output_hours: 'Output',
   stills: 'Stills',
-  cpu_hours: 'CPU time (hours)',
-  gb_in: 'Read (GB)',
-  gb_out: 'Stored (GB)',
+  cpu_hours: 'CPU time',
+  gb_in: 'Read',
+  gb_out: 'Stored',
 }
 
 interface Loaded {
@@ -134,11 +136,35 @@ function SpendCap({ cap: { amount, spent, currency, resets_at: resetsAt } }: { c
 const figure = (value: number | null): string =>
   value === null ? '–' : value.toLocaleString('en', { maximumFractionDigits: 6 })
 
+/** The CSV has hours and gigabytes. */
+function amountOf(item: UsageItem, quantity: number): string {
+  if (item.endsWith('_hours')) return formatDuration(quantity * 3600)
+  return item.startsWith('gb_') ? formatBytes(Math.round(quantity * 1e9)) : figure(quantity)
+}
+
+/** What most people ask: how many jobs, how much media, what it costs. */
+function totals(lines: readonly UsageLine[], costs: AccountUsage['costs']): Tile[] {
+  const sum = (item: UsageItem, of: (usageClass: string) => boolean = () => true): number =>
+    lines.filter((line) => line.item === item && of(line.class)).reduce((total, { quantity }) => total + quantity, 0)
+  return [
+    ['Jobs completed', figure(sum('jobs', (each) => each === 'completed'))],
+    ['Jobs failed', figure(sum('jobs', (each) => each === 'failed'))],
+    ['Source', amountOf('source_hours', sum('source_hours'))],
+    ['Output', amountOf('output_hours', sum('output_hours'))],
+    ['Stored', amountOf('gb_out', sum('gb_out'))],
+    ...(costs.length === 0
+      ? []
+      : [['Costs', costs.map(({ amount, currency }) => money(amount, currency)).join(' + ')] satisfies Tile]),
+  ]
+}
+
 function AccountTable({ of: { account, lines, costs }, named }: { of: AccountUsage; named: boolean }) {
   const id = `usage-of-${account}`
+  const hasPrices = lines.some(({ unit_price: price }) => price !== null)
   return (
     <section class="card">
       <h2 id={id}>{named ? account : 'What was used'}</h2>
+      <Tiles tiles={totals(lines, costs)} />
       <div class="scroll" tabIndex={0} role="region" aria-labelledby={id}>
         <table class="usage">
           <thead>
@@ -146,36 +172,43 @@ function AccountTable({ of: { account, lines, costs }, named }: { of: AccountUsa
               <th scope="col">Item</th>
               <th scope="col">Class</th>
               <th scope="col">Quantity</th>
-              <th scope="col">Price</th>
-              <th scope="col">Cost</th>
+              {hasPrices ? (
+                <>
+                  <th scope="col">Price</th>
+                  <th scope="col">Cost</th>
+                </>
+              ) : null}
             </tr>
           </thead>
           <tbody>
             {lines.map((line) => (
-              <Line key={[line.item, line.class, line.currency, line.unit_price].join(' ')} of={line} />
+              <Line
+                key={[line.item, line.class, line.currency, line.unit_price].join(' ')}
+                of={line}
+                hasPrices={hasPrices}
+              />
             ))}
           </tbody>
         </table>
       </div>
-      {costs.length === 0 ? (
-        <p class="help">There are no costs, because this service has no price list.</p>
-      ) : (
-        <p>
-          <strong>Costs: {costs.map(({ amount, currency }) => money(amount, currency)).join(' + ')}</strong>
-        </p>
-      )}
+      {costs.length === 0 ? <p class="help">There are no costs, because this service has no price list.</p> : null}
     </section>
   )
 }
 
-function Line({ of: { item, class: usageClass, quantity, unit_price: price, cost, currency } }: { of: UsageLine }) {
+function Line({ of, hasPrices }: { of: UsageLine; hasPrices: boolean }) {
+  const { item, class: usageClass, quantity, unit_price: price, cost, currency } = of
   return (
     <tr>
       <th scope="row">{ITEMS[item]}</th>
       <td>{usageClass === '' ? '–' : usageClass}</td>
-      <td>{figure(quantity)}</td>
-      <td>{figure(price)}</td>
-      <td>{cost === null || currency === null ? '–' : `${figure(cost)} ${currency}`}</td>
+      <td>{amountOf(item, quantity)}</td>
+      {hasPrices ? (
+        <>
+          <td>{figure(price)}</td>
+          <td>{cost === null || currency === null ? '–' : `${figure(cost)} ${currency}`}</td>
+        </>
+      ) : null}
     </tr>
   )
 }

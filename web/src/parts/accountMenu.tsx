@@ -61,11 +61,6 @@ export function Menu({ scope, page, visitCount }: MenuProps) {
           </Link>
         </li>
         <li>
-          <Link to={PATHS.usage} current={page === 'usage'}>
-            Usage
-          </Link>
-        </li>
-        <li>
           <Link to={PATHS.limits} current={page === 'limits'}>
             Limits
           </Link>

@@ -45,7 +45,9 @@ export function Bar({ label, percent, slim, children }: BarProps) {
 export function SmallProgress({ status }: { status: PublicStatus }) {
   if (status.job_completed) return null
   const phase = PHASE_LABELS[status.phase]
-  if (status.phase === 'queued') return <span class="help">{phase}</span>
+  const ahead = status.queue_position
+  if (status.phase === 'queued')
+    return ahead === null ? null : <span class="help">{ahead === 0 ? 'next' : `${ahead} ahead`}</span>
   return (
     <>
       <Bar slim label={`Progress: ${phase}`} percent={Number(status.tcode_progress)} />

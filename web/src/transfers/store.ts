@@ -72,6 +72,20 @@ export function upload(files: Iterable<File>): number[] {
   return added.map(({ id }) => id)
 }
 
+let dropped: readonly number[] = []
+
+/** Of files that were dropped on another page, for the form of a new job. */
+export function uploadForNewJob(files: Iterable<File>): void {
+  dropped = upload(files)
+}
+
+/** Once. */
+export function takeDropped(): readonly number[] {
+  const taken = dropped
+  dropped = []
+  return taken
+}
+
 async function preview(id: number, file: File): Promise<void> {
   const stopped = new AbortController()
   decoding.set(id, stopped)

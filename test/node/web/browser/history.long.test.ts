@@ -53,6 +53,21 @@ test('an account without jobs sees how to start', async () => {
   }
 })
 
+test('a file that is dropped where there are no jobs yet is the source of the first one', async () => {
+  const { page, complaints } = await openDashboard(browser, service.base)
+  await page.goto('/')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Choose files').setInputFiles(tempDir.file('Große Übung.mp4'))
+  await expectAddress(page).toBe('/new')
+  await page.getByRole('status').filter({ hasText: 'Source analysed' }).waitFor()
+  await rows(page).filter({ hasText: 'Große Übung.mp4' }).waitFor()
+  expect(await complaints()).toEqual([])
+  await page.context().close()
+  const { uploads } = (await (await service.call('/uploads')).json()) as { uploads: { uploaded_file_number: number }[] }
+  for (const { uploaded_file_number: number } of uploads)
+    await service.call(`/uploads/${number}`, { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } })
+})
+
 test('the history is searched and filtered by the service, and its address brings the same again', async () => {
   const { page, complaints } = await openDashboard(browser, service.base)
   const ids: number[] = []
@@ -86,6 +101,14 @@ test('the history is searched and filtered by the service, and its address bring
   await page.getByRole('button', { name: 'Show all jobs' }).click()
   await expectCount(rows(page)).toBe(3)
   await expectAddress(page).toBe('/')
+
+  await page.getByRole('heading', { name: 'Jobs' }).click()
+  for (const key of ['j', 'j', 'k']) await page.keyboard.press(key)
+  await expectFocus(page, 'textContent').toBe('first-again.mp4')
+  for (const key of ['/', 'k']) await page.keyboard.press(key)
+  await expectValue(page.getByRole('searchbox')).toBe('k')
+  await page.getByRole('searchbox').fill('')
+  await expectCount(rows(page)).toBe(3)
 
   await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'Date range' })
   await page.getByRole('textbox', { name: 'Last day' }).fill('2020-01-01')

@@ -103,7 +103,7 @@ test('a person signs in, uploads a file, follows the job without reloading and p
   await expectInPage(page, 'told.length - new Set(told).size').toBe(0)
   await expectInPage<number>(page, 'told.length').toBeLessThan(15)
 
-  await page.getByRole('button', { name: /^Play video-/ }).click()
+  await page.getByRole('button', { name: /^Play video/ }).click()
   await plays(page)
   await checkAccessibility(page, 'job-done')
   expect(await complaints()).toEqual([])
