@@ -58,6 +58,9 @@ describe.skipIf(skipSuite(python === null ? 'python3 is not installed' : null))(
 from splicepoint import Client, NetworkError, ServiceError
 client = Client(os.environ["SPLICEPOINT_URL"] + "/", os.environ["SPLICEPOINT_KEY"])
 `
+    /** The first program of a page. */
+    const shown = async (page: string): Promise<string> =>
+      /^```python\n([\s\S]*?)^```$/m.exec(await readFile(join(ROOT, page), 'utf8'))![1]!
     const evaluate = async <T>(program: string, args?: string[]): Promise<T> => {
       const { code, stdout, stderr } = await run(START + program, args)
       expect(code, stderr).toBe(0)
@@ -73,8 +76,7 @@ client = Client(os.environ["SPLICEPOINT_URL"] + "/", os.environ["SPLICEPOINT_KEY
     })
 
     test('the program of the README ends in a page that plays without a key, and a directory that plays', async () => {
-      const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8')
-      const { code, stdout, stderr } = await run(/^```python\n([\s\S]*?)^```$/m.exec(readme)![1]!)
+      const { code, stdout, stderr } = await run(await shown('client/python/README.md'))
       expect(stderr).toBe('')
       expect(code).toBe(0)
       expect(stdout).toMatch(/^sent 0 %\nsent 100 %\n(\w+ [\d.]+ %\n)+http\S+\n$/)
@@ -95,6 +97,27 @@ client = Client(os.environ["SPLICEPOINT_URL"] + "/", os.environ["SPLICEPOINT_KEY
       }
     })
 
+    test('with a wrong key it ends with the error, what to do, and where to read', async () => {
+      const program = (await shown('client/python/README.md')).replace(
+        '["SPLICEPOINT_KEY"]',
+        '["SPLICEPOINT_KEY"] + "."',
+      )
+      const { code, stderr } = await run(program)
+      expect(stderr).toMatch(
+        /^This API key is unknown.* \(unauthorized, HTTP 401\)\n {2}.+\n {2}https:\S+#unauthorized\n$/,
+      )
+      expect(code).toBe(1)
+    })
+
+    test('the program of docs/client.md downloads what it made', async () => {
+      const program = (await shown('docs/client.md'))
+        .replace('https://transcode.example.com', service.base)
+        .replace('sp_…', service.ready.api_key)
+        .replace('"out"', '"second"')
+      expect(await run(program)).toEqual({ code: 0, stdout: '', stderr: '' })
+      expect((await readdir(tempDir.file('second'))).some((name) => name.endsWith('.m3u8'))).toBe(true)
+    })
+
     test('an upload that is cut midway resumes from what is stored', async () => {
       const bytes = Buffer.from(Array.from({ length: 12_000_000 }, (_, index) => (index * 7919) % 251))
       await writeFile(tempDir.file('large.bin'), bytes)
@@ -104,14 +127,14 @@ client = Client(os.environ["SPLICEPOINT_URL"] + "/", os.environ["SPLICEPOINT_KEY
         method === 'PATCH' && headers['upload-offset'] !== '0' && cuts++ === 0
           ? { kind: 'reset', afterBytes: 2_000_000, way: 'up' }
           : null
-      const { number, shown, peak } = await evaluate<{ number: number; shown: number[]; peak: number }>(`
+      const { number, reported, peak } = await evaluate<{ number: number; reported: number[]; peak: number }>(`
 import tracemalloc
 tracemalloc.start()
-shown = []
-upload = client.upload("large.bin", "a näme.bin", lambda stored, size: shown.append(stored))
+reported = []
+upload = client.upload("large.bin", "a näme.bin", lambda stored, size: reported.append(stored))
 peak = tracemalloc.get_traced_memory()[1]
-print(json.dumps({"number": upload["uploaded_file_number"], "shown": shown, "peak": peak}))`)
-      expect([shown[0], shown.at(-1)]).toEqual([0, bytes.length])
+print(json.dumps({"number": upload["uploaded_file_number"], "reported": reported, "peak": peak}))`)
+      expect([reported[0], reported.at(-1)]).toEqual([0, bytes.length])
       const methods = proxy.calls.map(({ method }) => method)
       expect(methods.slice(0, 4)).toEqual(['POST', 'PATCH', 'PATCH', 'HEAD'])
       expect(methods.lastIndexOf('POST')).toBe(0)
