@@ -29,13 +29,15 @@ def upload_file(service: Service, path: str, name: str, progress: Optional[Calla
         address = f"/uploads/{upload['uploaded_file_number']}"
         show = progress or (lambda _stored, _size: None)
         show(0, size)
-        offset, chunk, failures = 0, UNIT, 0
-        while offset < size:
+        offset, chunk, failures, ready = 0, UNIT, 0, False
+        # All bytes may be stored although the last answer was lost: an empty chunk makes the file ready for a job.
+        while not ready:
             started, known = time.monotonic(), offset
             try:
                 end = min(offset + chunk, size)
                 place = {**CHUNK, "Content-Length": str(end - offset), "Upload-Offset": str(offset)}
                 offset = _offset(service.send("PATCH", address, _blocks(file, offset, end), place)[0])
+                ready = offset == size
                 # Whole units, at most four times the previous size.
                 fitting = chunk * min(4, CHUNK_SECONDS / max(time.monotonic() - started, 0.001)) / UNIT
                 chunk, failures = min(MAX_CHUNK, max(1, round(fitting)) * UNIT), 0

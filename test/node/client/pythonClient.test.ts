@@ -56,7 +56,7 @@ describe.skipIf(skipSuite(python === null ? 'python3 is not installed' : null))(
       })
     const START = `import json, os, sys
 from splicepoint import Client, NetworkError, ServiceError
-client = Client(os.environ["SPLICEPOINT_URL"] + "/", os.environ["SPLICEPOINT_KEY"])
+client = Client(os.environ["SPLICEPOINT_URL"] + "/", os.environ["SPLICEPOINT_KEY"], timeout=300)
 `
     /** The first program of a page. */
     const shown = async (page: string): Promise<string> =>
@@ -145,6 +145,21 @@ print(json.dumps({"number": upload["uploaded_file_number"], "reported": reported
       expect(uploads[0]).toMatchObject({ uploaded_file_number: number, name: 'a näme.bin', state: 'ready' })
       const stored = await service.call(`/uploads/${number}`)
       expect(Buffer.from(await stored.arrayBuffer()).equals(bytes)).toBe(true)
+    })
+
+    test('an upload whose last answer is lost is ready for a job', async () => {
+      proxy.calls.length = 0
+      proxy.chooseFault = ({ method }) =>
+        method === 'PATCH' && proxy.calls.length === 2 ? { kind: 'lost answer' } : null
+      const number = await evaluate<number>(`print(client.upload("film.mp4")["uploaded_file_number"])`)
+      expect(proxy.calls.map(({ method, headers }) => [method, headers['content-length']])).toEqual([
+        ['POST', '0'],
+        ['PATCH', String((await stat(tempDir.file('film.mp4'))).size)],
+        ['HEAD', undefined],
+        ['PATCH', '0'],
+      ])
+      const { uploads } = await client.uploads({ limit: 1 })
+      expect(uploads[0]).toMatchObject({ uploaded_file_number: number, state: 'ready' })
     })
 
     test('an error of the API says the field, what is allowed, what to do, and where to read', async () => {
