@@ -53,6 +53,7 @@ async function release({ version, date, image }: Request): Promise<void> {
   await change('CHANGELOG.md', (text) => releaseChangelog(text, version, date))
   for (const file of ['package.json', 'package-lock.json'])
     await change(file, (text) => withVersion(text, current, version))
+  await change('client/python/pyproject.toml', (text) => text.replace(`"${current}"`, `"${version}"`))
   // The Worker cannot read package.json.
   await change('contract/version.ts', (text) => text.replace(`'${current}'`, `'${version}'`))
   await git('commit', '--quiet', '--all', '--message', `Release ${version}`)

@@ -62,6 +62,7 @@ test('a release has a version, a date, a tag, and files with the same bytes each
   expect(stdout).toContain('Nothing was published')
   for (const file of ['package.json', 'package-lock.json'])
     expect(JSON.parse(await readFile(join(copy, file), 'utf8'))).toMatchObject({ version: '7.8.9' })
+  expect(await readFile(join(copy, 'client/python/pyproject.toml'), 'utf8')).toContain('\nversion = "7.8.9"\n')
   const changelog = await readFile(join(copy, 'CHANGELOG.md'), 'utf8')
   expect(changelog).toMatch(/## \[Unreleased\]\n\n## \[7\.8\.9\] - 2026-01-31\n\n### Added\n/)
   expect((await run(copy, 'git', 'tag', '--list', '--format=%(objecttype) %(refname:short)')).stdout).toBe(
