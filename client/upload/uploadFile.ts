@@ -59,11 +59,13 @@ async function sendChunks(service: ServiceConnection, source: UploadSource, opti
   options.progress?.(offset, size)
   let chunk = CHUNK_UNIT_BYTES
   let failures = 0
-  while (offset < size) {
+  // The last chunk completes the upload. If its answer is lost, an empty one does, whatever the service knew before.
+  for (let isComplete = false; !isComplete;) {
     const startedAt = performance.now()
     const end = Math.min(offset + chunk, size)
     try {
       offset = await sendChunk(service, address, source, offset, end)
+      isComplete = offset === size
       chunk = nextChunk(chunk, performance.now() - startedAt)
       failures = 0
       options.progress?.(offset, size)
@@ -126,7 +128,7 @@ async function sendChunk(
       'content-length': String(end - start),
       'upload-offset': String(start),
     },
-    ...bodyOf(source, start, end),
+    ...(start === end ? {} : bodyOf(source, start, end)),
   })
   return offsetOf(response)
 }

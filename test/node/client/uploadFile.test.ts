@@ -14,6 +14,7 @@ let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let server: Server
 let stored: Buffer
 let requests: string[]
+let losesLastAnswer = false
 beforeAll(async () => {
   tempDir = await tempDirectory()
   server = createServer((request, response) => {
@@ -32,7 +33,12 @@ beforeAll(async () => {
           stored = Buffer.concat([stored, isFirst ? chunk.subarray(0, BREAKS_AFTER - stored.length) : chunk])
           if (isFirst && stored.length === BREAKS_AFTER) request.socket.destroy()
         })
-        request.on('end', () => response.writeHead(204, { 'upload-offset': String(stored.length) }).end())
+        request.on('end', () => {
+          if (losesLastAnswer && stored.length === SIZE) {
+            losesLastAnswer = false
+            request.socket.destroy()
+          } else response.writeHead(204, { 'upload-offset': String(stored.length) }).end()
+        })
       }
     }
   }).listen(0, '127.0.0.1')
@@ -59,4 +65,12 @@ test('an interrupted upload resumes at the stored offset, at the address of the 
     'HEAD /uploads/7',
     `PATCH /uploads/7 ${BREAKS_AFTER}`,
   ])
+})
+
+test('an upload whose last answer is lost is completed by an empty chunk', async () => {
+  ;[stored, requests, losesLastAnswer] = [Buffer.alloc(0), [], true]
+  await writeFile(tempDir.file('b.mp4'), Buffer.alloc(SIZE))
+  const client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 'key')
+  await client.upload(tempDir.file('b.mp4'))
+  expect(requests.slice(-2)).toEqual(['HEAD /uploads/7', `PATCH /uploads/7 ${SIZE}`])
 })
