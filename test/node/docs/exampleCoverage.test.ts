@@ -18,7 +18,7 @@ import { jobRead } from '../../../scripts/openapi/examples.ts'
 import { ROOT } from '../../../scripts/local/localSettings.ts'
 
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
-const FOLDERS = ['docs', 'docs/internals']
+const FOLDERS = ['docs', 'docs/tutorials', 'docs/internals']
 const listed = await Promise.all(
   FOLDERS.map(async (folder) => (await readdir(join(ROOT, folder))).map((name) => `${folder}/${name}`)),
 )
