@@ -25,15 +25,15 @@ async function blocks(name: string): Promise<Map<string, string>> {
   return new Map([...page.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)].map(([, info, text]) => [info!, text!]))
 }
 
-const tutorials = { node: await blocks('node') }
+const tutorials = { node: await blocks('node'), python: await blocks('python') }
 const indexHtml = tutorials.node.get('index.html')!
 const missing: string[] = []
-for (const name of ['curl']) if ((await findOnPath(name)) === null) missing.push(name)
+for (const name of ['curl', 'python3']) if ((await findOnPath(name)) === null) missing.push(name)
 const chromium = await findChromium()
 
 type Tutorial = keyof typeof tutorials
 /** The program of a tutorial's commands that this machine does not have. */
-const lacks = (_name: Tutorial) => missing[0]
+const lacks = (name: Tutorial) => missing.find((program) => program === 'curl' || name === 'python')
 function requirePrograms(context: TestContext, name: Tutorial): void {
   const program = lacks(name)
   if (program !== undefined) skipTest(context, `${program} is not installed`)
@@ -119,7 +119,7 @@ async function firstOf(address: string): Promise<{ first: string; init: string |
   return { first: new URL(first, address).href, init: init && new URL(init, address).href }
 }
 
-describe.for(['node'] as const)('docs/tutorials/%s.md', (name) => {
+describe.for(['node', 'python'] as const)('docs/tutorials/%s.md', (name) => {
   beforeAll(async () => {
     if (lacks(name) === undefined) await follow(name)
   })
