@@ -9,8 +9,7 @@ export const errorAdvice: Readonly<Record<RequestErrorCode | JobErrorCode, strin
   // Errors of requests.
   invalid_request: 'Correct the named fields and send the request again.',
   unauthorized: 'Use another API key (curl: -u KEY:), or ask your administrator for a new one.',
-  spend_cap_reached:
-    'Wait for the next month, or ask your administrator to raise the spend cap of the account. Dry runs are allowed.',
+  spend_cap_reached: 'Wait for the next month, or ask your administrator to raise the spend cap. Dry runs are allowed.',
   forbidden: 'Use a key with the named scope, or ask your administrator for one. For a download, read the job again.',
   not_found: 'Check the address, the number and the key. What was deleted is not in the list.',
   method_not_allowed: 'Use one of the methods that the message names.',
@@ -30,8 +29,7 @@ export const errorAdvice: Readonly<Record<RequestErrorCode | JobErrorCode, strin
   locked: 'Wait for the other request, or close the page or program that uploads the same file.',
   checksum_mismatch: 'Send the chunk again: it was damaged in transit.',
   rate_limited: 'Wait as long as Retry-After says, or ask the operator for a higher limit.',
-  quota_exceeded:
-    'Wait until running jobs end, delete uploads that you no longer need, or close other pages on the same job.',
+  quota_exceeded: 'Wait until running jobs end, delete uploads, or close other pages on the same job.',
   unavailable: 'Try again in a moment, as Retry-After says.',
   // Errors of jobs: the source.
   source_not_found: 'Check the address, bucket and key for typing errors, and that the file still exists.',
@@ -41,14 +39,14 @@ export const errorAdvice: Readonly<Record<RequestErrorCode | JobErrorCode, strin
   source_changed: 'Run the job again when the file is final.',
   source_incomplete: 'Run the job again, or upload the file instead.',
   source_address_refused:
-    'Use an address that is reachable from the internet, or upload the file. An operator can permit hosts with ALLOW_PRIVATE_HOSTS.',
+    'Use a public address, or upload the file. An operator can permit hosts with ALLOW_PRIVATE_HOSTS.',
   source_too_long:
-    'Set start_seconds and end_seconds, or use a shorter source. If it is not as long as that, its time stamps are wrong.',
+    'Set start_seconds and end_seconds, or use a shorter source. If it is short, its time stamps are wrong.',
   source_too_large: 'Use a shorter or smaller source, or split it into parts.',
   source_not_media: 'Check that the address leads to the media file itself, not to a web page about it.',
   source_damaged: 'Play the source to its end. If playback stops or stutters there too, export it again.',
   source_unsupported:
-    'Convert the source to a common format first, for example H.264 in MP4. If its server is at fault, upload the file.',
+    'Convert the source first, for example to H.264 in MP4. If its server is at fault, upload the file.',
   too_many_source_errors: 'Export the source again, or raise max_source_errors.',
   logo_unavailable: 'Check the address of the logo. It must be a PNG, JPEG or WebP image of at most 5 MB.',
   captions_unavailable: 'Check the address and credentials of the caption file. It may have at most 16 MiB.',
@@ -57,13 +55,12 @@ export const errorAdvice: Readonly<Record<RequestErrorCode | JobErrorCode, strin
   subtitle_track_missing: 'Choose a subtitle stream that exists; the message lists them.',
   subtitle_track_unsupported: 'Choose another subtitle stream, or bring the text along as a caption file.',
   burn_in_unavailable:
-    'The operator has to install fonts on the transcoder (fonts-noto-core and fonts-noto-cjk), or to use the container image.',
+    'The operator has to install fonts (fonts-noto-core, fonts-noto-cjk) on the transcoder, or use the container image.',
   engine_cannot_decode: 'The operator has to install a newer ffmpeg. Without that stream, the job can be run now.',
   no_video: 'Remove the video profiles to make audio only.',
   audio_stream_missing:
-    'Choose an audio stream that exists (the message says how many there are), or set optional on the audio profile to leave it out.',
-  audio_stream_undecodable:
-    'Choose an audio stream that can be decoded (the message lists them), or set optional on the audio profile to leave it out.',
+    'Choose an audio stream that exists (the message says how many), or set optional on the audio profile.',
+  audio_stream_undecodable: 'Choose an audio stream that the message lists, or set optional on the audio profile.',
   program_missing: 'Choose a program_number that the message lists.',
   // Errors of jobs: the settings.
   video_bitrate_too_low: 'Raise the video bitrate to the minimum in the message, or reduce the resolution.',
@@ -95,10 +92,10 @@ export const errorAdvice: Readonly<Record<RequestErrorCode | JobErrorCode, strin
   no_progress: 'Run the job again. If it stalls again, upload the file instead of giving its address.',
   deadline_exceeded: 'Use a shorter source, fewer renditions, or the faster quality "good".',
   too_long_for_one_attempt:
-    'Let the job be divided (longest chunk empty), or use a shorter source, fewer renditions, or the faster quality "good".',
+    'Let the job be divided (longest chunk empty), or use a shorter source, fewer renditions, or the quality "good".',
   attempts_exhausted: 'Run the job again. If it fails again, report it with the job ID.',
   source_too_costly:
-    'Convert the source and the caption files with another program and send those. The phase in the message says which step was too much.',
+    'Convert the source and the caption files with another program first. The message names the step that was too much.',
   build_unavailable: 'Run the job again. The transcoders were updated while its parts were made.',
   protocol_mismatch: 'Run the job again in a few minutes: the service is being updated.',
   task_refused: 'Report this with the job ID: it is a fault of the service.',

@@ -127,7 +127,7 @@ function reference(): string {
 
 <!-- Written by scripts/generateReference.ts from the schema that validates requests; do not edit. -->
 
-Every field of \`POST /api/v0/job\`: what it accepts, its default, what it does. Grouped as in the dashboard's form.
+Every field of \`POST /api/v0/job\`, grouped as in the dashboard's form.
 
 \`\`\`json
 {
@@ -141,9 +141,9 @@ Every field of \`POST /api/v0/job\`: what it accepts, its default, what it does.
 - Required are a source, \`cloud_credentials\`, and something to make: \`videoProfiles\` (or \`ladder\`) with \`audioProfiles\`, which may be empty, or
   \`"videoProfiles": []\` for [audio only](audio.md). More requests: [recipes](recipes.md).
 - Numbers may be sent as strings and strings as numbers. \`null\` leaves an optional field out.
-- A value that cannot be used is refused. All problems of a body are reported at once, each with its path ([errors](troubleshooting.md)).
+
 - A field without effect on the job is named in \`warnings\` (\`no_effect\`; [every code](internals/matrix/warnings.md)), as is an unknown field.
-- The name of a field leads to its [measured values](internals/matrix.md) in decoded outputs.
+- A field's name leads to its [measured values](internals/matrix.md).
 
 ## Source
 
@@ -187,7 +187,7 @@ ${ladder()}
 - A size is a box that other shapes fill: a 1920×800 source has a 1080p rung of 1920×800, a portrait source one of 1080×1920.
 - A source up to 5 % smaller than a rung gets it at its own size. One that is 15 % or more above its largest rung, or smaller than 240p, gets
   a rung of its own size: 1600×900 has a 900p rung.
-- Nothing is upscaled. Anamorphic sources become square pixels.
+- Anamorphic sources become square pixels.
 - Files are called \`<input name>_<n>_<rung>p.mp4\` or \`.ts\`, directories of segmented output \`video_<rung>p\`. A [dry run](dry-run.md)
   lists them.
 
@@ -199,7 +199,7 @@ ${ladder()}
 | \`true\` | is made |
 | \`false\` | is left out (\`rung_left_out\`). If all are larger, the smallest is made at the source's size, with the bitrate of that size, at most twice the source's (\`rung_at_source_size\`) |
 
-The picture counts as it is shown: upright, in square pixels, without bars and cropped parts. Two pixels are tolerated.
+The picture counts as it is shown: upright, in square pixels, without bars and cropped parts.
 
 ## Audio
 
@@ -328,7 +328,7 @@ ${groupTable('destination')}
 ### \`cloud_credentials.input\` and \`.output\`
 
 Without \`output\`, the input's credentials serve an output path of the same scheme; otherwise outputs go to \`vendor-store\`, the service's own.
-Secrets are encrypted at once; a read returns \`secret_key\` as null and \`access_key\` masked. Which store needs what: [stores](stores.md).
+A read returns \`secret_key\` as null and \`access_key\` masked. Which store needs what: [stores](stores.md).
 
 ${table('cloud_credentials.input')}
 `

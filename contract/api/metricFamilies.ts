@@ -28,36 +28,21 @@ const histogram = (labels: readonly string[], buckets: readonly number[], help: 
 export const FAMILIES = {
   build_info: gauge(['version', 'commit'], 'Always 1; the labels name what runs.'),
   jobs_active: gauge(['state'], 'Jobs that have not ended, by state.'),
-  tasks_waiting: gauge(
-    ['kind'],
-    'Tasks that a free slot could begin now: job, dry_run, survey and part of divided jobs, assembly of their parts.',
-  ),
+  tasks_waiting: gauge(['kind'], 'Tasks that a free slot could begin now: job, dry_run, survey, part, assembly.'),
   queue_age_seconds: gauge(['kind'], 'How long the oldest of these tasks has been able to start.'),
-  work_waiting_seconds: gauge(
-    [],
-    'Predicted time of one transcoder for the parts and surveys among them; the source of a waiting job is not known yet.',
-  ),
-  slots: gauge(
-    [],
-    'Maximum number of transcoders that run at the same time; of registered ones, those that can take a job.',
-  ),
+  work_waiting_seconds: gauge([], 'Predicted time of one transcoder for the parts and surveys among them.'),
+  slots: gauge([], 'Transcoders that can run at the same time; of registered ones, those that can take a job.'),
   slots_busy: gauge([], 'Transcoders that are running.'),
-  starts_failing: gauge([], 'Waiting jobs whose start has failed three or more times in a row.'),
+  starts_failing: gauge([], 'Waiting jobs whose start failed three or more times in a row.'),
   transcoders_idle: gauge([], 'Slots that can take a task and have none.'),
-  transcoders_draining: gauge([], 'Registered transcoders that take no more tasks because they are stopping.'),
-  transcoders_silent: gauge(
-    [],
-    'Transcoders of TRANSCODER_URLS that do not answer, or registered ones that cannot be used.',
-  ),
+  transcoders_draining: gauge([], 'Registered transcoders that are stopping.'),
+  transcoders_silent: gauge([], 'Transcoders that do not answer or cannot be used.'),
   transcoder_disk_free_bytes: gauge(['slot'], 'Free bytes of the work directory of a busy transcoder.'),
   webhooks: gauge(['state'], 'Webhook deliveries that wait for their next try, or have failed for good.'),
   database_read_seconds: gauge([], 'Duration of the database reads of this scrape.'),
 
   jobs_ended_total: counter(['kind', 'state', 'code'], 'Jobs that ended, by kind, state and error code.'),
-  attempts_started_total: counter(
-    ['kind'],
-    'Attempts whose transcoder asked for its task; kind part: of divided jobs.',
-  ),
+  attempts_started_total: counter(['kind'], 'Attempts whose transcoder asked for its task.'),
   attempts_lost_total: counter(['cause'], 'Attempts that ended without a result: transcoder_lost, or an error code.'),
   attempts_evicted_total: counter([], 'Attempts that a stopping transcoder gave back.'),
   starts_failed_total: counter(['reason'], 'Attempts whose transcoder never asked for its task.'),
@@ -80,11 +65,7 @@ export const FAMILIES = {
     REQUEST_SECONDS,
     'Time until the headers of an answer.',
   ),
-  job_queue_seconds: histogram(
-    ['kind'],
-    WAIT_SECONDS,
-    'Time from when a job could start until a transcoder asked for it.',
-  ),
+  job_queue_seconds: histogram(['kind'], WAIT_SECONDS, 'How long jobs that could start waited for a transcoder.'),
   job_duration_seconds: histogram(['kind', 'state'], WORK_SECONDS, 'Time from the creation of a job to its end.'),
   job_phase_seconds: histogram(
     ['phase'],

@@ -352,7 +352,7 @@ export const limits: Record<string, unknown> = publishedLimits({
   requestsPerMinute: null,
   retentionDays: RETENTION_DAYS,
 })
-export const metrics = `# HELP splicepoint_slots Maximum number of transcoders that run at the same time; of registered ones, those that can take a job.
+export const metrics = `# HELP splicepoint_slots Transcoders that can run at the same time; of registered ones, those that can take a job.
 # TYPE splicepoint_slots gauge
 splicepoint_slots 4
 # HELP splicepoint_jobs_ended_total Jobs that ended, by kind, state and error code.

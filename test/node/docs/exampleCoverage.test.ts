@@ -18,7 +18,7 @@ import { jobRead } from '../../../scripts/openapi/examples.ts'
 import { ROOT } from '../../../scripts/local/localSettings.ts'
 
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
-const FOLDERS = ['docs', 'docs/internals']
+const FOLDERS = ['docs', 'docs/tutorials', 'docs/internals']
 const listed = await Promise.all(
   FOLDERS.map(async (folder) => (await readdir(join(ROOT, folder))).map((name) => `${folder}/${name}`)),
 )
@@ -86,8 +86,8 @@ describe('what docs/api.md shows', () => {
     .filter(({ page, language }) => page === 'docs/api.md' && language === 'json')
     .map(({ text }) => JSON.parse(text) as Record<string, unknown>)
 
-  it('is a whole read of a job, as the OpenAPI document shows it', () => {
-    expect(completed).toEqual(jobRead)
+  it('is the whole status of a job, as the OpenAPI document shows it', () => {
+    expect(completed).toEqual({ status: jobRead.status })
   })
 
   it('is an event', () => {

@@ -159,7 +159,7 @@ describe('paths of the repository', () => {
 
   it('are there, on every page', async () => {
     const names = (await readdir(join(ROOT, 'docs'), { recursive: true })).filter((name) =>
-      /^(internals\/)?[^/]+\.md$/.test(name),
+      /^((?:internals|tutorials)\/)?[^/]+\.md$/.test(name),
     )
     let count = 0
     for (const page of [...names.map((name) => `docs/${name}`), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'])

@@ -5,11 +5,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { Gate } from '../../support/http/gate.ts'
 import { skipTest } from '../../support/requirement.ts'
 import { tempDirectory } from '../../support/media/media.ts'
 import { ROOT, Service, waitFor } from '../../support/service.ts'
@@ -29,29 +29,19 @@ let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let secret: string
 let child: ChildProcess | undefined
 /** One address for all receivers, one after the other: it must be known before the service starts. */
-let gate: Server
-let target = 0
-const lines = new Set<Socket>()
+let gate: Gate
 
 beforeAll(async () => {
   tempDir = await tempDirectory()
-  gate = createServer((client) => {
-    const server = connect(target, '127.0.0.1')
-    lines.add(client)
-    client.on('close', () => lines.delete(client))
-    client.on('error', () => server.destroy())
-    server.on('error', () => client.destroy())
-    client.pipe(server).pipe(client)
-  })
-  await new Promise<void>((done) => gate.listen(0, '127.0.0.1', done))
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: host() })
+  gate = await Gate.open()
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: gate.host })
   const made = await service.call('/api/v0/webhooks/secret/rotate', { method: 'POST' })
   secret = ((await made.json()) as { secret: string }).secret
 })
 afterAll(async () => {
   await stop()
   await service?.[Symbol.asyncDispose]()
-  gate?.close()
+  await gate?.[Symbol.asyncDispose]()
   await tempDir?.[Symbol.asyncDispose]()
 })
 
@@ -61,10 +51,8 @@ async function stop(): Promise<void> {
   const ended = once(child, 'exit')
   child.kill()
   await ended
-  for (const line of lines) line.destroy()
+  gate.hangUp()
 }
-
-const host = () => `127.0.0.1:${(gate.address() as AddressInfo).port}`
 
 /** Starts a program in a new directory; returns its output so far. */
 async function start(title: string, program: string, language: string): Promise<string[]> {
@@ -83,7 +71,7 @@ async function start(title: string, program: string, language: string): Promise<
   const printed: string[] = []
   createInterface({ input: started.stdout }).on('line', (line) => printed.push(line))
   const first = await waitFor(`${title} to listen`, () => printed[0])
-  target = Number(/listening on (\d+)/.exec(first)?.[1])
+  gate.target = Number(/listening on (\d+)/.exec(first)?.[1])
   return printed
 }
 
@@ -93,7 +81,7 @@ async function delivered(customer: string): Promise<number> {
     videoProfiles: [{ width: 0, height: 180, video_bitrate: 400 }],
     audioProfiles: [],
     cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } },
-    webhook_url: `http://${host()}/hook`,
+    webhook_url: `http://${gate.host}/hook`,
     metadata: { customer },
   })
   await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
@@ -112,7 +100,7 @@ function signed(body: string, { key = secret, at = Date.now() / 1000 }: { key?: 
   return { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
 }
 const send = async (body: string, headers: Record<string, string>) =>
-  (await fetch(`http://${host()}/hook`, { method: 'POST', body, headers })).status
+  (await fetch(`http://${gate.host}/hook`, { method: 'POST', body, headers })).status
 
 test('the page has three receivers', () => {
   expect(programs.map(({ language }) => language)).toEqual(['Node', 'Node', 'Python'])

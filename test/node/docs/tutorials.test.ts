@@ -1,0 +1,174 @@
+// In charge of: the tutorials as they stand: their files and commands against the real service, from a visitor's upload
+// to a segment that decodes. Only the address and the port of their server are others than on the pages.
+// Not in charge of: attacks on the check of signatures, which is that of docs/webhooks.md (webhookReceivers.test.ts).
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
+import type { SharedMedia } from '#contract/api/answers.ts'
+import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { launchChromium, requireChromium } from '../../support/browser/dashboardPage.ts'
+import { findChromium } from '../../support/browser/playerBrowser.ts'
+import { fileResources } from '../../support/fileResources.ts'
+import { Gate } from '../../support/http/gate.ts'
+import { decodeFrames, makeClip, tempDirectory } from '../../support/media/media.ts'
+import { skipTest } from '../../support/requirement.ts'
+import { runBash } from '../../support/runProgram.ts'
+import { ROOT, Service, waitFor } from '../../support/service.ts'
+import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
+
+/** The blocks of a tutorial by the second word of their first line: a command's name, or a file's. */
+async function blocks(name: string): Promise<Map<string, string>> {
+  const page = await readFile(join(ROOT, `docs/tutorials/${name}.md`), 'utf8')
+  return new Map([...page.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)].map(([, info, text]) => [info!, text!]))
+}
+
+const tutorials = { node: await blocks('node'), python: await blocks('python') }
+const indexHtml = tutorials.node.get('index.html')!
+const missing: string[] = []
+for (const name of ['curl', 'python3']) if ((await findOnPath(name)) === null) missing.push(name)
+const chromium = await findChromium()
+
+type Tutorial = keyof typeof tutorials
+/** The program of a tutorial's commands that this machine does not have. */
+const lacks = (name: Tutorial) => missing.find((program) => program === 'curl' || name === 'python')
+function requirePrograms(context: TestContext, name: Tutorial): void {
+  const program = lacks(name)
+  if (program !== undefined) skipTest(context, `${program} is not installed`)
+}
+
+const resources = fileResources()
+let tempDir: Awaited<ReturnType<typeof tempDirectory>>
+let gate: Gate
+let service: Service
+let server: ChildProcess | undefined
+beforeAll(async () => {
+  tempDir = resources.use(await tempDirectory())
+  await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
+  await writeFile(tempDir.file('notes.mp4'), 'These are notes, and no film.')
+  gate = resources.use(await Gate.open())
+  // Both pages start the service by the same command.
+  const [command] = new Set(Object.values(tutorials).map((tutorial) => tutorial.get('service')))
+  const [, setting, host] = /^(\w+)=(127\.0\.0\.1:3000) npm start\n$/.exec(command!)!
+  service = resources.use(await Service.start({ [setting!]: host!.replace('127.0.0.1:3000', gate.host) }))
+})
+afterAll(stop)
+
+async function stop(): Promise<void> {
+  if (server === undefined || server.exitCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill()
+  await ended
+  gate.hangUp()
+}
+
+/** Follows a tutorial up to the line that its server prints. */
+async function follow(name: Tutorial): Promise<void> {
+  await stop()
+  const tutorial = tutorials[name]
+  await mkdir(tempDir.file(name), { recursive: true })
+  const made = await runBash(`rm -rf films\n${tutorial.get('directory')}pwd`, { cwd: tempDir.file(name) })
+  const directory = made.stdout.trim()
+  await writeFile(join(directory, 'index.html'), indexHtml)
+  for (const [file, text] of tutorial) if (file.includes('.')) await writeFile(join(directory, file), text)
+  server = spawn('bash', ['--norc', '-euc', `${tutorial.get('secret')}exec ${tutorial.get('run')}`], {
+    cwd: directory,
+    env: {
+      ...process.env,
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`,
+      BASE: service.base,
+      KEY: service.ready.api_key,
+      ADDRESS: `http://${gate.host}`,
+      PORT: '0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(createInterface({ input: server.stdout! }), 'line')) as [string]
+  gate.target = Number(new URL(line).port)
+}
+
+const post = (path: string, body?: string | Buffer, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(new URL(path, `http://${gate.host}`), { method: 'POST', body: body ?? null, headers })
+
+/** What the page does after a file was chosen. @returns the job's id, and what the page is told at its end */
+async function upload(file: string): Promise<{ job: string; told: { embed_html?: string; error?: string } }> {
+  const { token, token_id, upload_url } = (await (await post('/token')).json()) as Record<string, string>
+  const sent = await post(`${upload_url}?name=${file}`, await readFile(tempDir.file(file)), {
+    authorization: `Bearer ${token}`,
+  })
+  expect(sent.status).toBe(201)
+  const { job } = (await (await post('/film', token_id)).json()) as { job: string }
+  // As an EventSource does, it asks again when the answer ends without an event.
+  const event = await waitFor(
+    'the event',
+    async () => /^data: (.*)$/m.exec(await (await fetch(`http://${gate.host}/events?job=${job}`)).text()),
+    JOB_TIMEOUT_MS,
+  )
+  return { job, told: JSON.parse(event[1]!) }
+}
+
+const shareOf = (embedHtml = ''): string => /src="([^"]+)\/embed"/.exec(embedHtml)![1]!
+
+/** The first address of a playlist: of a rendition, or of a segment. */
+async function firstOf(address: string): Promise<{ first: string; init: string | undefined }> {
+  const text = await (await fetch(address)).text()
+  const init = /^#EXT-X-MAP:.*URI="([^"]+)"/m.exec(text)?.[1]
+  const first = /^[^#\s].*$/m.exec(text)![0]
+  return { first: new URL(first, address).href, init: init && new URL(init, address).href }
+}
+
+describe.for(['node', 'python'] as const)('docs/tutorials/%s.md', (name) => {
+  beforeAll(async () => {
+    if (lacks(name) === undefined) await follow(name)
+  })
+  test('its server has the page, and its upload becomes a player whose first segment decodes', async (context) => {
+    requirePrograms(context, name)
+    expect(await (await fetch(`http://${gate.host}/`)).text()).toBe(indexHtml)
+    const { job, told } = await upload('film.mp4')
+    const share = shareOf(told.embed_html)
+    expect((await fetch(`${share}/embed`)).status).toBe(200)
+    const { sources } = (await (await fetch(`${share}/data`)).json()) as SharedMedia
+    const { first: rendition } = await firstOf(sources.find(({ kind }) => kind === 'hls')!.url)
+    const { first, init } = await firstOf(rendition)
+    const parts = await Promise.all([init!, first].map(async (each) => (await fetch(each)).bytes()))
+    await writeFile(tempDir.file('segment.mp4'), Buffer.concat(parts))
+    expect(await decodeFrames(tempDir.file('segment.mp4'))).toHaveLength(50)
+
+    const listed = await service.call(`/api/v0/job?search=${job}`)
+    const { jobs } = (await listed.json()) as { jobs: { _auto_generated_id_: number }[] }
+    const answer = await service.call(`/api/v0/job/${jobs[0]!._auto_generated_id_}/webhooks`)
+    expect(await answer.json()).toMatchObject({ deliveries: [{ event: 'job.completed', state: 'delivered' }] })
+  })
+
+  test('a file that is no film: the page is told why', async (context) => {
+    requirePrograms(context, name)
+    expect((await upload('notes.mp4')).told.error).toContain('The source is text')
+  })
+
+  test('a webhook without the right signature is refused', async (context) => {
+    requirePrograms(context, name)
+    const body = JSON.stringify({ type: 'job.failed', data: { job_id: 'forged', error: { message: 'forged' } } })
+    const seconds = String(Math.floor(Date.now() / 1000))
+    const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': seconds, 'webhook-signature': 'v1,AAAA' }
+    expect((await post('/webhook', body, headers)).status).toBe(400)
+  })
+})
+
+test('the page of the tutorials plays what a visitor chose', async (context) => {
+  requireChromium(context, chromium)
+  requirePrograms(context, 'node')
+  await follow('node')
+  await using browser = await launchChromium(chromium!)
+  const page = await browser.newPage()
+  await page.goto(`http://${gate.host}/`)
+  await page.getByLabel('Film').setInputFiles(tempDir.file('film.mp4'))
+  const player = page.frameLocator('main iframe')
+  await player.getByRole('button', { name: /^Play/ }).click({ timeout: JOB_TIMEOUT_MS })
+  const height = () =>
+    player
+      .locator('video')
+      .evaluate((video: { currentTime: number; videoHeight: number }) => video.currentTime > 0.2 && video.videoHeight)
+  await expect.poll(height, { timeout: STEP_TIMEOUT_MS }).toBe(180)
+})
