@@ -60,9 +60,7 @@ export function parse(argv: readonly string[]): ParsedCommand {
     const names = Object.keys(commandTable)
     const near = found === null ? undefined : similarName(found.name, names)
     const what = found === null ? 'Name a command' : `"${found.name}" is not a command`
-    throw new UsageError(
-      `${what}${near === undefined ? '' : `; did you mean ${near}?`} ${near === undefined ? 'One of: ' : 'The commands: '}${names.join(', ')}.`,
-    )
+    throw new UsageError(near === undefined ? `${what}: ${names.join(', ')}.` : `${what}; did you mean ${near}?`)
   }
   const { name } = found
   const rest = argv.toSpliced(found.index, 1)
