@@ -106,3 +106,8 @@ export function inputCredentials({ input, inputs }: JobSecrets, index: number): 
 export function outputProvider(config: JobConfig): Provider {
   return config.cloud_credentials.output.cloud_provider
 }
+
+/** Renditions with video. A job without them makes audio only: each audio profile becomes a file, or segments. */
+export function hasVideo({ ladder, videoProfiles }: { ladder?: unknown; videoProfiles: readonly unknown[] }): boolean {
+  return ladder !== undefined || videoProfiles.length > 0
+}

@@ -1,5 +1,6 @@
 // In charge of: rules between the fields of one audio profile, and warnings about those without effect.
 // Not in charge of: single fields (fields/), the outputs that carry the codec (combinations.ts).
+import { hasVideo } from '../jobConfig.ts'
 import { AUDIO_CODECS, audioCodecOf, audioFileOf, audioRules, type AudioCodec } from '../../codecs.ts'
 import { containerRules, hasHls, isSegmented } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
@@ -8,7 +9,6 @@ import { primaryStream } from '../sourceChannels.ts'
 import { allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
 import { requestsAudioCopy } from './copy.ts'
 import { checkSourceChannels } from './sourceChannels.ts'
-import { hasVideo } from './products.ts'
 
 const SAMPLE_RATE = 48_000
 

@@ -1,5 +1,6 @@
 // In charge of: burn_in_captions of a request: reading it, its rules, and what the transcoder gets.
 // Not in charge of: single fields (fields/captions.ts), what the source contains (transcoder/plan/streams/burnIn.ts).
+import { hasVideo } from '../jobConfig.ts'
 import type { Findings } from '../findings.ts'
 import { isJsonObject, presentMember, readFields, type JsonObject } from '../fieldReader.ts'
 import type { JobConfig } from '../jobConfig.ts'
@@ -7,7 +8,6 @@ import type { BurnInSpec } from '../jobSpec.ts'
 import { printableValue } from '../redact.ts'
 import { burnInFields } from '../fields/captions.ts'
 import type { BurnInCaptionsFields, JobDraft } from '../fields/request.ts'
-import { hasVideo } from './products.ts'
 
 const MEMBERS = ['captions', 'source_track'] as const
 

@@ -1,6 +1,7 @@
 // In charge of: rules between fields that can be checked before the source is known, and warnings about fields without
 // effect.
 // Not in charge of: single fields (fields/), paths (outputPaths.ts).
+import { hasVideo } from '../jobConfig.ts'
 import { selectedAudio } from './audioBitrates.ts'
 import { checkAudio } from './audioProfiles.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
@@ -27,7 +28,6 @@ import type { Findings } from '../findings.ts'
 import { checkCopies, COPY, requestsVideoCopy } from './copy.ts'
 import { hasExtracts } from './extracts.ts'
 import { checkPieces } from './inputs.ts'
-import { hasVideo } from './products.ts'
 import { checkTransportStream } from './transportStream.ts'
 import { warnVideoFields } from './videoFields.ts'
 import type { JobDraft, VideoProfileFields } from '../fields/request.ts'

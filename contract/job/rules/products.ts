@@ -3,6 +3,7 @@
 import { audioCodecOf, audioRules } from '../../codecs.ts'
 import { isSegmented } from '../../containers.ts'
 import { suggestMisspelling } from '../fieldHints.ts'
+import { hasVideo } from '../jobConfig.ts'
 import { presentMember, type JsonObject } from '../fieldReader.ts'
 import type { Findings } from '../findings.ts'
 import { hasExtracts } from './extracts.ts'
@@ -18,11 +19,6 @@ interface Product {
   /** What to give for it; completes "give …". */
   ask: string
   isRequested(job: Requested): boolean
-}
-
-/** Renditions with video. A job without them makes audio only: each audio profile becomes a file, or segments. */
-export function hasVideo({ ladder, videoProfiles }: Pick<Requested, 'ladder' | 'videoProfiles'>): boolean {
-  return ladder !== undefined || videoProfiles.length > 0
 }
 
 const video: Product = { ask: 'videoProfiles or ladder', isRequested: hasVideo }

@@ -476,9 +476,9 @@ test('the parts of a divided job in words', () => {
 })
 
 describe('the built page', () => {
-  const LIMIT = 100_000
+  const LIMIT = 60_000
 
-  test('loads less than 100 kB of script, compressed, before anybody wants to play something', async () => {
+  test('loads less than 60 kB of script, compressed, before anybody wants to play something', async () => {
     await buildWeb()
     const page = await readFile(join(SITE, 'index.html'), 'utf8')
     const scripts = [...page.matchAll(/(?:src|modulepreload" href)="(\/assets\/[^"]+\.js)"/g)].map((match) => match[1]!)

@@ -1,8 +1,7 @@
 // In charge of: the output settings of a job, which the service returns without secrets.
-import { jobInputs, type JobConfig } from '#contract/job/jobConfig.ts'
+import { hasVideo, jobInputs, type JobConfig } from '#contract/job/jobConfig.ts'
 import { lastPathSegment } from '#contract/job/paths/inputAddress.ts'
 import { audioRules } from '#contract/codecs.ts'
-import { hasVideo } from '#contract/job/rules/products.ts'
 import type { AudioProfileFields, CaptionFields, InputFields } from '#contract/job/fields/request.ts'
 import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
