@@ -141,13 +141,19 @@ export function connection(
   { name, values }: Pick<ParsedCommand, 'name' | 'values'>,
   env: NodeJS.ProcessEnv,
 ): { address: string; key: string } {
+  const isAdmin = ADMIN_COMMANDS.has(name) || values['accounts'] === true
   // A profile that is named comes before the environment.
   const isNamed = values['profile'] !== undefined
-  const kept = readProfile(values, env)
-  const address = String(values['url'] ?? (isNamed ? kept?.url : env['SPLICEPOINT_URL'] || kept?.url) ?? '')
-  const isAdmin = ADMIN_COMMANDS.has(name) || values['accounts'] === true
-  const preset = (isAdmin ? env['SPLICEPOINT_ADMIN_KEY'] : undefined) ?? env['SPLICEPOINT_KEY']
-  const key = String(values['key'] ?? (isNamed ? kept?.key : preset || kept?.key) ?? '')
+  const known = isNamed ? {} : env
+  const preset = (isAdmin ? known['SPLICEPOINT_ADMIN_KEY'] : undefined) || known['SPLICEPOINT_KEY']
+  const given = {
+    url: String(values['url'] ?? known['SPLICEPOINT_URL'] ?? ''),
+    key: String(values['key'] ?? preset ?? ''),
+  }
+  const kept = given.url === '' || given.key === '' ? readProfile(values, env) : null
+  const address = given.url || kept?.url || ''
+  // The key that was kept for one service is sent to no other.
+  const key = given.key || (kept?.url === address ? kept.key : '')
   if (address === '')
     throw new UsageError(
       'The address of the service is missing. Use splicepoint login, set SPLICEPOINT_URL or use --url.',

@@ -60,6 +60,10 @@ const note = (text: string): void => {
   if (!asJson) process.stderr.write(`${fitted(text)}\n`)
 }
 const line: ProgressLine = asJson ? { show: () => undefined, end: () => undefined } : progressLine(process.stderr)
+/** The result of a command that goes on. */
+const tell = (message: string): void => {
+  process.stdout.write(`${asJson ? JSON.stringify({ message }) : stripControlCharacters(message)}\n`)
+}
 /** Prints a document for programs, or text for people. */
 const print = ({ document, text, next }: CommandResult): number => {
   if (next != null) note(`More: --cursor ${next}`)
@@ -154,7 +158,7 @@ async function run({ name, values, positionals }: ParsedCommand): Promise<number
       return print({ document: { url: page }, text: page })
     }
     case 'webhooks':
-      await webhooksCommand(client, positionals, { say: note, signal }).catch((error: unknown) => {
+      await webhooksCommand(client, positionals, { say: tell, signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error
       })
       return EXIT_CODES.ok

@@ -1,5 +1,5 @@
 // In charge of: the metrics of GET /metrics: name, type, labels, help and buckets of each. The table of
-// docs/operating.md and the tests of alert rules and dashboard read this list.
+// docs/monitoring.md and the tests of alert rules and dashboard read this list.
 // Not in charge of: counting (worker/metrics), the text format (worker/metrics/metricsText.ts).
 
 export const PREFIX = 'splicepoint_'

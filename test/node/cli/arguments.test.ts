@@ -8,8 +8,12 @@ import { connection, helpRequest, parse } from '../../../cli/arguments.ts'
 import { commandTable, commonOptions, type CommandSpec } from '../../../cli/commandTable.ts'
 import { UsageError } from '../../../cli/cliErrors.ts'
 import { readSourceArgument, sourceCredential } from '../../../cli/commands/sourceArguments.ts'
+import { writeProfile } from '../../../cli/profiles.ts'
 import { tempDirectory } from '../../support/media/media.ts'
+import { useTempDirectory } from '../../support/useTempDirectory.ts'
 import { applyJobFlags, type JobFlags } from '../../../cli/commands/jobBody.ts'
+
+const temp = useTempDirectory()
 
 test('commands of an administrator take the admin key, the others the key of jobs', () => {
   const env = { SPLICEPOINT_URL: 'http://x', SPLICEPOINT_KEY: 'jobs', SPLICEPOINT_ADMIN_KEY: 'admin' }
@@ -23,6 +27,20 @@ test('commands of an administrator take the admin key, the others the key of job
   ])
   expect(keyOf('keys list --key other')).toBe('other')
   expect(keyOf('keys list', { ...env, SPLICEPOINT_ADMIN_KEY: undefined })).toBe('jobs')
+})
+
+test('the key that login kept goes to its own service only', () => {
+  const env = { XDG_CONFIG_HOME: temp.path }
+  writeProfile('default', { url: 'https://own.example', key: 'kept' }, env)
+  const of = (line: string, more: NodeJS.ProcessEnv = {}) => connection(parse(line.split(' ')), { ...env, ...more })
+  expect(of('list')).toEqual({ address: 'https://own.example', key: 'kept' })
+  expect(() => of('list --url https://other.example')).toThrow('The API key is missing')
+  expect(() => of('list', { SPLICEPOINT_URL: 'https://other.example' })).toThrow('The API key is missing')
+  expect(of('list --profile default', { SPLICEPOINT_URL: 'https://other.example', SPLICEPOINT_KEY: 'other' })).toEqual({
+    address: 'https://own.example',
+    key: 'kept',
+  })
+  expect(() => of('list --profile other')).toThrow('There is no profile "other"')
 })
 
 test('a source in S3 takes the keys of the environment, and says which ones it lacks', async () => {
