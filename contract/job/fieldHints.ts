@@ -32,10 +32,9 @@ export function suggestField(name: string, path: string): string {
   return ''
 }
 
-/** The same for a required field that is missing; '' if the body has no field of a similar name. */
-export function suggestMisspelling(name: string, body: object): string {
-  const near = Object.keys(body).find(
+/** Whether the body has a field of a similar name in place of this one. */
+export function hasMisspelling(name: string, body: object): boolean {
+  return Object.keys(body).some(
     (given) => given !== name && given.length <= MAX_NAME && isSimilarName(plain(name), plain(given)),
   )
-  return near === undefined ? '' : `; ${near} is not a field: did you mean ${name}?`
 }

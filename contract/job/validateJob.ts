@@ -38,6 +38,13 @@ export type ValidationResult =
   | { ok: true; config: JobConfig; secrets: JobSecrets; warnings: Warning[] }
   | { ok: false; problems: Problem[] }
 
+/** An unknown field is a warning; of a refused request, one that resembles a known field is probably the reason. */
+function misspellings({ warnings }: Findings): Problem[] {
+  return warnings.flatMap(({ code, field = '', message }) =>
+    code === 'unknown_field' && message.includes('; did you mean ') ? [{ code, field, message }] : [],
+  )
+}
+
 /**
  * Validates a parsed body. All problems are reported at once, each with its path. Neither they nor `config` contain
  * secrets.
@@ -118,7 +125,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     cloud_credentials: formOf(credentials, 'redacted'),
     ...unknown,
   }
-  if (findings.problems.length > 0) return { ok: false, problems: findings.problems }
+  if (findings.problems.length > 0) return { ok: false, problems: [...misspellings(findings), ...findings.problems] }
   const secrets = { ...formOf(credentials, 'full'), addresses }
   // Without problems, every required field was read and every default applied, so the partial objects are complete.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason

@@ -2,7 +2,7 @@
 // Not in charge of: whether the source can provide it (transcoder/plan).
 import { audioCodecOf, audioRules } from '../../codecs.ts'
 import { isSegmented } from '../../containers.ts'
-import { suggestMisspelling } from '../fieldHints.ts'
+import { hasMisspelling } from '../fieldHints.ts'
 import { hasVideo } from '../jobConfig.ts'
 import { presentMember, type JsonObject } from '../fieldReader.ts'
 import type { Findings } from '../findings.ts'
@@ -61,12 +61,12 @@ export function checkProducts(draft: JobDraft, body: JsonObject, findings: Findi
 /** 2.1: videoProfiles is required. A job without video is an extension, which the request has to ask for. */
 function requireIntent(draft: JobDraft, body: JsonObject, findings: Findings): void {
   const isListed = presentMember(body, 'videoProfiles') !== undefined
-  const misspelt = isListed ? '' : suggestMisspelling('videoProfiles', body)
-  if (misspelt === '' && (hasExtracts(draft) || (isListed && wantsAudioAlone(draft)))) return
+  const isMisspelt = !isListed && hasMisspelling('videoProfiles', body)
+  if (!isMisspelt && (hasExtracts(draft) || (isListed && wantsAudioAlone(draft)))) return
   findings.problem(
     'required',
     'videoProfiles',
-    `videoProfiles ${isListed ? 'is empty' : 'is required'}${misspelt}; for audio alone send videoProfiles [] together with audio_output_path, an audio_container or a segmented output`,
+    `videoProfiles ${isListed ? 'is empty' : 'is required'}; for audio alone send videoProfiles [] together with audio_output_path, an audio_container or a segmented output`,
   )
 }
 

@@ -31,8 +31,8 @@ test('a job without video says so: its profiles may be misspelt', () => {
   expect(fieldsAndCodes(refused({ videoProfiles: [] }))).toEqual(['required videoProfiles'])
   expect(refused({ videoProfiles: null })).toEqual(refused({}))
   const [misspelt, ...others] = refused({ videoProfile: videoProfiles })
-  expect(others).toEqual([])
-  expect(misspelt!.message).toContain('videoProfile is not a field: did you mean videoProfiles?')
+  expect(fieldsAndCodes(others)).toEqual(['required videoProfiles'])
+  expect(misspelt!.message).toMatch(/^videoProfile is not a known field.*; did you mean videoProfiles\?$/)
   for (const said of [
     { audio_output_path: 'a' },
     { audioProfiles: [{ ...aac, audio_container: 'm4a' }] },
@@ -44,7 +44,10 @@ test('a job without video says so: its profiles may be misspelt', () => {
   }
   const stills = { stills: [{ count: 1 }] }
   expectAccepted({ ...rest, ...stills })
-  expect(fieldsAndCodes(refused({ ...stills, videoprofile: videoProfiles }))).toEqual(['required videoProfiles'])
+  expect(fieldsAndCodes(refused({ ...stills, videoprofile: videoProfiles }))).toEqual([
+    'unknown_field videoprofile',
+    'required videoProfiles',
+  ])
 })
 
 test('a list with a mistake is reported as the mistake', () => {
