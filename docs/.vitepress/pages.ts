@@ -72,7 +72,7 @@ async function readPages(): Promise<Page[]> {
         source,
         place: placeOf(source),
         title,
-        sentence: /^.*?[.:](?= |$)/.exec(paragraph)?.[0] ?? paragraph,
+        sentence: paragraph.replace(/\. .*|[.:]$/, '.'),
         text,
       }
     }),

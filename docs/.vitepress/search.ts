@@ -9,9 +9,10 @@ function processTerm(term: string): string | null {
   return idle.includes(` ${word} `) ? null : word
 }
 
-/** A user's question is seldom answered by the pages for contributors. */
-function boostDocument(id: string): number {
-  return /\/(?:internals\/|changelog|contents|contributing)/.test(id) ? 0.2 : 1
+/** A page that is about the question comes before a section that mentions it, and before pages for contributors. */
+function boostDocument(id: string, _term: string, stored?: Record<string, unknown>): number {
+  if (/\/(?:internals\/|changelog|contents|contributing)/.test(id)) return 0.2
+  return (stored?.['titles'] as string[]).length === 0 ? 1.7 : 1
 }
 
 export const search = {
