@@ -29,6 +29,9 @@ export default defineConfig({
   transformPageData: ({ relativePath }) => ({ description: sentences.get(relativePath) ?? '' }),
   transformHead: ({ page }) => [['link', { rel: 'alternate', type: 'text/markdown', href: base + page }]],
   markdown: {
+    // GitHub shows {…} as it stands.
+    attrs: { disable: true },
+    theme: { light: 'github-light-default', dark: 'github-dark-default' },
     // The anchors that GitHub makes, to which the pages link.
     anchor: {
       slugify: (heading) =>

@@ -35,7 +35,6 @@ interface Page {
 export interface Shelf {
   text: string
   items: ({ text: string; link: string } | Shelf)[]
-  collapsed?: boolean
 }
 
 /** The Markdown without what marks it up. */
@@ -88,7 +87,7 @@ function shelvesOf(index: Page): Shelf[] {
     let group = shelf
     for (const line of lines) {
       const name = /^\*\*(.+)\*\*$/.exec(line)?.[1]
-      if (name !== undefined) shelf.items.push((group = { text: name, items: [], collapsed: false }))
+      if (name !== undefined) shelf.items.push((group = { text: name, items: [] }))
       for (const [, text, path] of line.matchAll(/\[([^\]]+)\]\(([^)#:]+\.md)\)/g))
         group.items.push({ text: text![0]!.toUpperCase() + text!.slice(1), link: `/${path}` })
     }

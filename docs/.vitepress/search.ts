@@ -12,7 +12,7 @@ function processTerm(term: string): string | null {
 /** A page that is about the question comes before a section that mentions it, and before pages for contributors. */
 function boostDocument(id: string, _term: string, stored?: Record<string, unknown>): number {
   if (/\/(?:internals\/|changelog|contents|contributing)/.test(id)) return 0.2
-  return (stored?.['titles'] as string[]).length === 0 ? 1.7 : 1
+  return (stored?.['titles'] as unknown[] | undefined)?.length === 0 ? 1.7 : 1
 }
 
 export const search = {
