@@ -156,7 +156,7 @@ export function connection(
   const key = given.key || (kept?.url === address ? kept.key : '')
   if (address === '')
     throw new UsageError(
-      'The address of the service is missing. Use splicepoint login, set SPLICEPOINT_URL or use --url.',
+      'The address of the service is missing. On this machine, paste the line that npm start prints (export BASE=…); else use splicepoint login, set SPLICEPOINT_URL or use --url.',
     )
   if (key === '')
     throw new UsageError(

@@ -4,7 +4,14 @@
 import { settings } from './env.ts'
 import { log } from './log.ts'
 import { jobFilesPrefix } from './storage/objectKeys.ts'
-import { applyEvent, webhookScheduler, taskMonitor, scheduleSpendNotices } from './scheduler/applyEvent.ts'
+import {
+  applyEvent,
+  checkMain,
+  endParts,
+  webhookScheduler,
+  taskMonitor,
+  scheduleSpendNotices,
+} from './scheduler/applyEvent.ts'
 import { parseTaskId } from '#contract/taskId.ts'
 import { FORGOTTEN_MS } from '#contract/task/registration.ts'
 import { UPLOAD_TOKENS } from '#contract/limits.ts'
@@ -27,7 +34,6 @@ import { listOverdueWebhooks } from './db/webhooks.ts'
 import { deleteExpiredUploadTokens } from './db/uploadTokens.ts'
 import { deleteUpload, listExpiredUploads } from './db/uploads.ts'
 import { assignSlots, type StartMessage } from './scheduler/assignSlots.ts'
-import { checkMain, endParts } from './scheduler/partEffects.ts'
 import { UNLISTED_MS } from './jobs/createJob.ts'
 import { deletePrefix, purgeJob } from './jobs/purgeJob.ts'
 import { ownPrefix } from './storage/keyBelow.ts'
@@ -65,9 +71,8 @@ export async function reconcile(
   for (const overdue of await listOverdueJobs(env.DB, now, BATCH)) {
     await applyEvent(env, { id: overdue.task, jobId: parseTaskId(overdue.task).jobId }, { type: 'deadline' })
   }
-  for (const main of await listSettledMains(env.DB, BATCH))
-    await checkMain(env, { id: main.id, jobId: main.job_id }, applyEvent)
-  await endParts(env, await listOrphanedParts(env.DB, BATCH), applyEvent)
+  for (const main of await listSettledMains(env.DB, BATCH)) await checkMain(env, { id: main.id, jobId: main.job_id })
+  await endParts(env, await listOrphanedParts(env.DB, BATCH))
   const undelivered: StartMessage[] = []
   for (const task of await listUnattendedTasks(env.DB, now, MESSAGE_TIMEOUT_MS, MONITOR_SILENCE_MS, BATCH)) {
     if (task.state !== 'starting') {

@@ -58,18 +58,13 @@ const RUNG_DIRECTORY = 'video_\\d{1,4}p'
 const NUMBER = '\\d{5,7}'
 
 /**
- * `sourceName`: as in `toSpec`. `directories`: the directory of the attempt; of a divided job also the directories of its
- * parts.
+ * `sourceName`: as in `toSpec`. `directory`: of the attempt; null = it makes a part of a divided job, whose video the last
+ * attempt stores.
  */
-export function allowedOutputsOf(
-  config: JobConfig,
-  sourceName: string,
-  ...directories: readonly string[]
-): AllowedOutputs {
+export function allowedOutputsOf(config: JobConfig, sourceName: string, directory: string | null): AllowedOutputs {
   const spec = toSpec(config, sourceName)
-  const own = `(?:${directories.map(escapeRegExp).join('|')})`
   const places = [
-    ...(spec.packaging === null ? fileRules(spec) : segmentRules(spec, spec.packaging, own)),
+    ...(directory === null ? [] : videoRules(spec, escapeRegExp(directory))),
     ...audioRules(spec),
     ...extractRules(spec),
   ]
@@ -81,6 +76,10 @@ export function allowedOutputsOf(
     },
     firstForeignPath: (plan) => firstForeignPath(plan, spec, places),
   }
+}
+
+function videoRules(spec: JobSpec, attemptDirectory: string): OutputRule[] {
+  return spec.packaging === null ? fileRules(spec) : segmentRules(spec, spec.packaging, attemptDirectory)
 }
 
 /** The height in a derived name is known only after the source was probed. */

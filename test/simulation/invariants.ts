@@ -542,7 +542,7 @@ export class Checker {
         this.fault(id, 'I8', `${path} is left`)
     }
     const { files, playlists, segments } = service.scenario.jobs[task.job - 1]!
-    // One part makes the files, each of the others so many segments.
+    // One part makes the files, each of the others so much as gives so many segments.
     const ranges = task.parts > 0 ? task.parts - task.survey_parts - 1 : 1
     const wanted = task.kind === 'plan' ? 0 : files + playlists * (ranges * segments + 1) + (playlists > 0 ? 1 : 0)
     if (task.state === 'completed' && store.objects.size !== wanted)

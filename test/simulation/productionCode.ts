@@ -36,9 +36,6 @@ export async function loadCode(root: string) {
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
   const parts = (await load('worker/db/parts.ts')) as typeof import('../../worker/db/parts.ts')
-  const effects = (await load(
-    'worker/scheduler/partEffects.ts',
-  )) as typeof import('../../worker/scheduler/partEffects.ts')
   const records = (await load('worker/monitor/partRecords.ts')) as typeof import('../../worker/monitor/partRecords.ts')
   const builds = (await load('worker/taskApi/fittingBuild.ts')) as typeof import('../../worker/taskApi/fittingBuild.ts')
   const division = (await load('worker/taskApi/parts.ts')) as typeof import('../../worker/taskApi/parts.ts')
@@ -56,8 +53,8 @@ export async function loadCode(root: string) {
     tasks,
     parts,
     partRecords: records.partRecords,
-    checkMain: effects.checkMain,
-    endParts: effects.endParts,
+    checkMain: follow.checkMain,
+    endParts: follow.endParts,
     describeDivision: division.describeDivision,
     requireFittingBuild: builds.requireFittingBuild,
   }

@@ -201,8 +201,6 @@ export interface Told {
 export interface PartRecord {
   part: number
   attempt: number
-  /** Segments of each media playlist. */
-  segments: string[][]
   uploads: { id: string; path: string }[]
 }
 

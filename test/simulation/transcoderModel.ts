@@ -3,7 +3,6 @@
 // Not in charge of: media.
 import type { JobError } from '#contract/errors.ts'
 import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
-import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'
 import { NEW_BUILD, type JobShape } from './scenario.ts'
@@ -23,7 +22,10 @@ const REST = 1
 
 /** returned = the attempt is given back by a transcoder that goes on. */
 type Ending = 'cancel' | 'stop' | 'unheard' | 'interrupted' | 'returned'
-type Made = Pick<PartRecord, 'segments' | 'uploads'>
+interface Made extends Pick<PartRecord, 'uploads'> {
+  /** Of each media playlist. */
+  segments: string[][]
+}
 
 interface Run {
   id: string
@@ -208,7 +210,7 @@ export class Transcoder {
     if (told.part === null && shape.parts > 0) return yield* this.#divide(run, life, shape, told)
     const made = yield* this.#encode(run, life, workOf(shape, told.part))
     if (made === null) return
-    if (told.part !== null) return yield* this.#deliver(run, life, { part: told.part, ...made })
+    if (told.part !== null) return yield* this.#deliver(run, life, { part: told.part, uploads: made.uploads })
     run.ending = true
     if (shape.kind === 'plan') {
       yield* this.#ask(run, life, (program) => this.#api.estimate(program, id, attempt, DONE))
@@ -221,8 +223,6 @@ export class Transcoder {
   *#encode(run: Run, life: number, shape: JobShape): Process<Made | null> {
     const { id, attempt } = run
     const uploads: Made['uploads'] = []
-    const number = parseTaskId(id).number
-    const directory = number === MAIN_TASK ? `${attempt}` : `${number}-${attempt}`
     if (shape.kind === 'transcode')
       for (let n = 0; n < shape.files; n++) {
         const path = `file${n}.mp4`
@@ -238,7 +238,7 @@ export class Transcoder {
       if (this.#isPoisoned(shape, id, attempt, step)) throw new Killed()
       run.post = { ...run.post, transcoded: step / shape.steps, bytes_stored: Math.floor((900 * step) / shape.steps) }
       if (shape.kind === 'plan' || step > shape.segments) continue
-      for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${directory}/${step}`, list)
+      for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
     }
     if (shape.outcome !== 'well') {
       yield* this.#fail(run, life, shape.outcome)
@@ -247,7 +247,7 @@ export class Transcoder {
     if (shape.kind === 'transcode')
       for (const [n, list] of segments.entries())
         for (let step = list.length + 1; step <= shape.segments; step++)
-          yield* this.#put(run, life, `${n}-${directory}/${step}`, list)
+          yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
     this.#heed(run)
     return { segments, uploads }
   }
@@ -293,17 +293,20 @@ export class Transcoder {
   }
 
   *#assemble(run: Run, life: number, shape: JobShape, { first, parts }: { first: number; parts: number }): Process {
-    const all: Made = { segments: Array.from({ length: shape.playlists }, () => []), uploads: [] }
+    const uploads: Made['uploads'] = []
     for (let part = first; part < first + parts; part++) {
       const record = yield* this.#record(run, life, part)
       if (record === null) return yield* this.#fail(run, life, 'permanent')
-      for (const [n, list] of record.segments.entries()) all.segments[n]!.push(...list)
-      all.uploads.push(...record.uploads)
+      uploads.push(...record.uploads)
       this.#heed(run)
     }
     if (shape.unlike) return yield* this.#makeAll(run, life, shape)
+    // All but the rest are chunks.
+    const copied = { files: 0, steps: 1, segments: shape.segments * (parts - 1) }
+    const made = yield* this.#encode(run, life, { ...shape, ...copied, outcome: 'well', poison: null })
+    if (made === null) return
     run.ending = true
-    yield* this.#finish(run, life, all)
+    yield* this.#finish(run, life, { ...made, uploads })
   }
 
   /** Nothing of what the parts stored is used. */
@@ -389,14 +392,14 @@ export class Transcoder {
   }
 }
 
-/** What one part makes of its job: the rest makes the files, a chunk the segments, one of the survey nothing. */
+/** What one part stores among the outputs: the rest the files, the others nothing: the last attempt copies what chunks made. */
 function workOf(shape: JobShape, part: number | null): JobShape {
   if (part === null) return shape
   const { surveys } = shape
   return {
     ...shape,
-    ...(part === surveys + REST ? { playlists: 0 } : { files: 0 }),
-    ...(part < surveys ? { playlists: 0 } : {}),
+    playlists: 0,
+    ...(part === surveys + REST ? {} : { files: 0 }),
     ...(part === shape.failing ? {} : { outcome: 'well', poison: null }),
   }
 }

@@ -278,8 +278,7 @@ export class Service {
     for (const { task } of await this.code.jobs.listOverdueJobs(env.DB, now, 100))
       await this.apply(program, task, { type: 'deadline' })
     const refOf = ({ id, job_id: jobId }: { id: string; job_id: string }) => ({ id, jobId })
-    for (const main of await this.code.parts.listSettledMains(env.DB, 100))
-      await this.code.checkMain(env, refOf(main), this.code.apply)
+    for (const main of await this.code.parts.listSettledMains(env.DB, 100)) await this.code.checkMain(env, refOf(main))
     const orphans = await this.code.parts.listOrphanedParts(env.DB, 100)
     // A scheduler that was slow chose them while their main task still waited for them.
     for (const { id } of orphans) await this.code.transition(env, id, { type: 'claim' }, { slot: 0 })
@@ -288,7 +287,7 @@ export class Service {
     const early = held === undefined ? null : await this.code.transition(env, held, { type: 'claim' }, { slot: 0 })
     // That one was stored meanwhile.
     if (early?.ok === true) this.send({ task: early.task.id, attempt: early.next.attempt })
-    await this.code.endParts(env, orphans, this.code.apply)
+    await this.code.endParts(env, orphans)
     for (const task of await this.code.tasks.listUnattendedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
       if (task.state !== 'starting') await this.monitor(program, task.id).ensureAlarm()
       else if ((task.lease_until ?? 0) < now)

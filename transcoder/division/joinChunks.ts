@@ -1,38 +1,57 @@
-// In charge of: the streams of a divided job, each joined from the chunks that made it.
-// Not in charge of: the other members of the records (assembleParts.ts).
+// In charge of: the video of a divided job: the work objects of all chunks in their order, if they fit together.
+// Not in charge of: copying them into the outputs (pipeline/division/assembleJob.ts).
 import { TaskError } from '#contract/taskError.ts'
 import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { objectNames } from '../segmenter/objectNames.ts'
-import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
-import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import { bufferFault } from './joinedBuffer.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
 import type { ChunkRecord, PartRecord, RestRecord, StreamRecord } from './partRecord.ts'
+import type { WorkObject } from './workObjects.ts'
 
-/** The video of a chunk as its segmenter recorded it. The last chunk's is `lastVideo` for the segmenter of the rest. */
-export function videoOf(whole: Plan, record: PartRecord): RecordedRendition[] {
-  if (record.kind !== 'chunk') throw new TaskError('internal', 'The record of another part has no video.')
-  return record.streams.map((stream) => recordedRendition(whole, stream))
+/** `records`: of all parts, in any order. Throws if one is missing. */
+export function sortParts(
+  { division }: Plan,
+  records: readonly PartRecord[],
+): { chunks: ChunkRecord[]; rest: RestRecord } {
+  const expected = division?.chunks.length ?? 0
+  const chunks = records.filter((record) => record.kind === 'chunk').toSorted((a, b) => a.chunk - b.chunk)
+  const [rest, ...more] = records.filter((record) => record.kind === 'rest')
+  if (
+    rest === undefined ||
+    more.length > 0 ||
+    chunks.length !== expected ||
+    chunks.some(({ chunk }, index) => chunk !== index)
+  )
+    throw new TaskError('internal', `The job has ${expected} chunks, and records of ${chunks.length}.`)
+  return { chunks, rest }
 }
 
-/** All streams, in the order of the plan. Throws if they do not fit together; UnlikeChunks, if one task has to make them. */
-export function joinChunks(whole: Plan, chunks: readonly ChunkRecord[], rest: RestRecord): SegmentedStream[] {
-  const renditions = whole.packaging?.renditions ?? []
-  return renditions.flatMap((rendition, number) =>
-    rendition.forms.map((form) => {
-      const makers = rendition.kind === 'video' ? chunks : [rest]
-      const streams = makers.map((record) => {
-        const found = record.streams.find((stream) => stream.rendition === number && stream.form === form)
+/** The time at which the video ends, in seconds: that of the leading rendition, which is the first. */
+export function videoSeconds(lastChunk: PartRecord): number {
+  const stream = lastChunk.kind === 'chunk' ? lastChunk.streams.find(({ rendition }) => rendition === 0) : undefined
+  const last = stream?.segments.at(-1)
+  if (stream === undefined || last === undefined) throw new TaskError('internal', 'The end of the video is not known.')
+  return (last.start + last.duration) / stream.timescale
+}
+
+/**
+ * Each rendition of `encoded` (`encodedSegments` of the whole job) as one stream: the first header, then all segments.
+ * Throws if they do not fit together; UnlikeChunks, if one task has to make them.
+ */
+export function joinChunks({ packaging }: Plan, chunks: readonly ChunkRecord[]): WorkObject[][] {
+  return (packaging?.renditions ?? []).map((rendition, number) =>
+    joinStreams(
+      rendition,
+      chunks.map(({ streams }) => {
+        const found = streams.find((stream) => stream.rendition === number)
         if (found === undefined) throw mismatch(rendition, 'is missing in a part of the job')
         return found
-      })
-      return joinStreams(whole, rendition, streams)
-    }),
+      }),
+    ),
   )
 }
 
-function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly StreamRecord[]): SegmentedStream {
+function joinStreams(rendition: RenditionPlan, streams: readonly StreamRecord[]): WorkObject[] {
   const first = streams[0]!
   for (const [at, stream] of streams.entries()) {
     requireSameEncoder(rendition, first, stream)
@@ -40,16 +59,7 @@ function joinStreams(whole: Plan, rendition: RenditionPlan, streams: readonly St
     requireContinuation(rendition, streams.slice(0, at), stream)
   }
   requireConstantBuffer(rendition, streams)
-  const segments = streams.flatMap((stream) => stream.segments)
-  const bytes = streams.reduce((sum, { mediaBytes }) => sum + mediaBytes, 0)
-  return {
-    recorded: recordedRendition(whole, { ...first, segments }),
-    // Rates follow from the segments. The head was probed by the part that made it.
-    metered: {
-      counts: { tracks: [{ id: null, bytes, seconds: null }], seconds: null, codecString: null },
-      head: new Uint8Array(),
-    },
-  }
+  return [first.init, ...streams.flatMap(({ segments }) => segments)]
 }
 
 /** A player reads all chunks with the init segment of the first one. Throws UnlikeChunks. */
@@ -85,25 +95,6 @@ function requireContinuation(rendition: RenditionPlan, earlier: readonly StreamR
     throw mismatch(rendition, `has ${frames} frames before a part that begins with frame ${stream.before.frames}`)
   const end = last === undefined ? begins.start : last.start + last.duration
   if (begins.start !== end) throw mismatch(rendition, `has a part that begins at ${begins.start} instead of ${end}`)
-}
-
-function recordedRendition(whole: Plan, stream: StreamRecord): RecordedRendition {
-  const { packaging } = whole
-  const rendition = packaging?.renditions[stream.rendition]
-  if (packaging == null || rendition === undefined)
-    throw new TaskError('internal', 'The record of a part belongs to another plan.')
-  const { form, before, init, segments, timescale, codecs } = stream
-  return {
-    rendition,
-    form,
-    directory: objectNames(packaging, rendition, form, '').tarDirectory,
-    before,
-    recorded: { init, segments },
-    timescale,
-    codecs,
-    codecPrivateData: '',
-    audioEnds: [],
-  }
 }
 
 function mismatch(rendition: RenditionPlan, what: string): TaskError {

@@ -4,23 +4,17 @@ import type { Warning } from '#contract/errors.ts'
 import type { FinishedObject } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { DamageSummary } from '../analysis/damage/damageReport.ts'
-import type { ProbedRendition } from '../outputAnalysis/presentationAnalysis.ts'
 import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { leadingRendition, renditionSeconds, type RecordedRendition } from '../segmenter/segmentCheck.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import type { Segmenter } from '../segmenter/segmenter.ts'
-import { buildThumbnailFiles } from '../segmenter/sidecarFiles.ts'
+import { requirePictures } from '../segmenter/sidecarFiles.ts'
 import type { UploadedObject } from '../upload/objectUpload.ts'
-import type { ChunkRecord, RestRecord, StreamRecord } from './partRecord.ts'
+import type { ChunkRecord, RestRecord } from './partRecord.ts'
+import type { WorkObject } from './workObjects.ts'
 
-/** What a part knows beside its segments. */
-export interface PartFacts {
-  /**
-   * What ffprobe reports, by the id of the rendition. Only the first chunk and the rest need it
-   * (pipeline/attemptReports.ts).
-   */
-  probed: ReadonlyMap<string, ProbedRendition>
+/** What a part knows beside its streams. */
+interface PartFacts {
   /** Times are those of the outputs. */
   damage: DamageSummary
   /** Warnings, without the warnings of the plan. */
@@ -34,122 +28,111 @@ export interface RestFacts extends PartFacts {
   audioFileSeconds: readonly (number | null)[]
   /** Bytes of the source; null = not known. */
   sourceBytes: number | null
+  /** The audio of the outputs, each with the name of its work object as `upload`. */
+  tracks: readonly UploadedObject[]
 }
 
-/** Call after `requireComplete`. Resolves when everything is stored. `whole`: the plan of the whole job. */
+/** Call after `requireComplete`. Resolves when everything is stored. `encoded`: `encodedSegments` of the whole job. */
 export async function chunkRecordOf(
   segmenter: Segmenter,
-  whole: Plan,
+  encoded: Plan,
   chunk: number,
-  { read, ...facts }: PartFacts & Pick<ChunkRecord, 'read'>,
+  { read, damage, warnings }: PartFacts & Pick<ChunkRecord, 'read'>,
 ): Promise<ChunkRecord> {
-  const packaging = packagingOf(whole)
+  await segmenter.finish()
+  const streams = segmenter.streams.map((stream) => streamRecord(packagingOf(encoded), stream))
   return {
     kind: 'chunk',
+    version: 1,
     chunk,
     ...(read === undefined ? {} : { read }),
-    ...common(packaging, segmenter.streams, facts),
-    objects: await segmenter.finish(),
+    streams,
+    damage,
+    warnings: [...warnings],
   }
 }
 
-/** The record of everything but the video. Waits for the end of the video (`Segmenter.videoEnd`). */
-export async function restRecordOf(segmenter: Segmenter, whole: Plan, facts: RestFacts): Promise<RestRecord> {
-  const packaging = packagingOf(whole)
-  const leading = leadingRendition(packaging.renditions)
-  const duration = (await segmenter.videoEnd())
-    .filter(({ rendition }) => rendition.id === leading?.id)
-    .map(renditionSeconds)[0]
-  if (duration === undefined) throw new TaskError('internal', 'The end of the video is not known.')
-  const { sheets, posters, attemptDirectory, subtitles, secondsBefore } = segmenter
-  const thumbnails =
-    packaging.thumbnails === null
-      ? null
-      : buildThumbnailFiles(packaging.thumbnails, { sheets, posters }, { own: attemptDirectory, duration })
-  segmenter.enqueueFiles(thumbnails?.files ?? [])
-  const captions = packaging.textTracks ? segmenter.captions.end(duration) : { channels: [], isOverLimit: false }
-  return {
-    kind: 'rest',
-    ...common(packaging, segmenter.streams, facts),
-    captions,
-    subtitles: [...subtitles],
-    secondsBefore,
-    pictures:
-      thumbnails === null
-        ? null
-        : {
-            sheets: thumbnails.track.sheets.map(({ uri, bytes, sha256 }) => ({ uri, bytes, sha256 })),
-            poster: thumbnails.track.poster,
-          },
-    audioFileSeconds: [...facts.audioFileSeconds],
-    sourceBytes: facts.sourceBytes,
-    objects: [...facts.files, ...(await segmenter.finish())],
-  }
+/** What the rest knows of segmented outputs. */
+interface OfSegments {
+  segmenter: Pick<Segmenter, 'captions' | 'subtitles' | 'secondsBefore' | 'sheets' | 'posters'>
+  /** The end of the video, which other parts make. */
+  videoSeconds: number
+  /** Stores a picture for the last attempt. */
+  store: (name: string, picture: Uint8Array) => Promise<WorkObject>
 }
 
-/** The same record for a job with single files. `stored`: the tracks that they are made of. */
-export function restRecordOfFiles(stored: readonly UploadedObject[], facts: RestFacts): RestRecord {
+/** The record of everything but the video. `segments`: null = the outputs are single files. */
+export async function restRecordOf(whole: Plan, facts: RestFacts, segments: OfSegments | null): Promise<RestRecord> {
+  const { tracks, files, audioFileSeconds, sourceBytes, damage, warnings } = facts
   return {
     kind: 'rest',
     version: 1,
-    streams: [],
-    damage: facts.damage,
-    warnings: [...facts.warnings],
-    captions: { channels: [], isOverLimit: false },
-    subtitles: [],
-    secondsBefore: 0,
-    pictures: null,
-    audioFileSeconds: [...facts.audioFileSeconds],
-    sourceBytes: facts.sourceBytes,
-    objects: [...facts.files],
-    tracks: stored.map(trackRecord),
+    ...(segments === null ? NO_SEGMENTS : await besideSegments(packagingOf(whole), segments)),
+    tracks: tracks.map(({ upload, size, sha256 }) => ({ name: upload, bytes: size, sha256 })),
+    objects: [...files],
+    audioFileSeconds: [...audioFileSeconds],
+    sourceBytes,
+    damage,
+    warnings: [...warnings],
   }
 }
 
-/** `upload` is the name of a work object (workObjects.ts). */
-export function trackRecord({ upload, size, sha256 }: UploadedObject): NonNullable<RestRecord['tracks']>[number] {
-  return { name: upload, bytes: size, sha256 }
-}
+type BesideSegments = Pick<RestRecord, 'captions' | 'subtitles' | 'secondsBefore' | 'pictures'>
 
-function common(packaging: PackagingPlan, streams: readonly SegmentedStream[], facts: PartFacts) {
+const NO_CAPTIONS: RestRecord['captions'] = { channels: [], isOverLimit: false }
+const NO_SEGMENTS: BesideSegments = { captions: NO_CAPTIONS, subtitles: [], secondsBefore: 0, pictures: null }
+
+async function besideSegments(
+  { textTracks, thumbnails }: PackagingPlan,
+  { segmenter, videoSeconds, store }: OfSegments,
+): Promise<BesideSegments> {
+  const { captions, subtitles, secondsBefore } = segmenter
+  let pictures: RestRecord['pictures'] = null
+  if (thumbnails !== null) {
+    const { sheets, poster } = requirePictures(thumbnails, segmenter, videoSeconds)
+    const storedSheets: WorkObject[] = []
+    for (const [index, sheet] of sheets.entries()) storedSheets.push(await store(`sheet_${index}`, sheet))
+    pictures = { sheets: storedSheets, poster: await store('poster', poster) }
+  }
   return {
-    version: 1 as const,
-    streams: streams.map((stream) => streamRecord(packaging, stream, facts.probed)),
-    damage: facts.damage,
-    warnings: [...facts.warnings],
+    captions: textTracks ? captions.end(videoSeconds) : NO_CAPTIONS,
+    subtitles: [...subtitles],
+    secondsBefore,
+    pictures,
   }
 }
 
 function streamRecord(
-  packaging: PackagingPlan,
-  { recorded: found, metered }: SegmentedStream,
-  probed: PartFacts['probed'],
-): StreamRecord {
-  const { rendition, form, before, recorded, timescale, codecs, overrun = 0 } = found
-  if (form !== 'cmaf' || recorded.init === null)
-    throw new TaskError('internal', `${rendition.id} cannot be put together from parts.`)
+  { renditions }: PackagingPlan,
+  { recorded: { rendition, form, before, recorded, timescale, codecs, overrun = 0 }, metered }: SegmentedStream,
+): ChunkRecord['streams'][number] {
+  const { init, segments } = recorded
+  const number = renditions.findIndex(({ id }) => id === rendition.id)
+  if (form !== 'cmaf' || init === null || number < 0)
+    throw new TaskError('internal', `${rendition.id} cannot be put together from chunks.`)
   return {
-    rendition: numberOf(packaging, found),
-    form,
+    rendition: number,
     before,
-    init: recorded.init,
-    segments: recorded.segments,
+    init: workObject(init),
+    segments: segments.map(({ start, duration, frames, ...object }) => ({
+      ...workObject(object),
+      start,
+      duration,
+      frames,
+    })),
     timescale,
     codecs,
-    mediaBytes: metered.counts.tracks.reduce((sum, { bytes }) => sum + bytes, 0),
     ...(overrun === 0 ? {} : { overrun }),
     ...(metered.demand == null ? {} : { demand: metered.demand }),
-    probed: probed.get(rendition.id) ?? null,
   }
 }
 
-function numberOf({ renditions }: PackagingPlan, { rendition }: RecordedRendition): number {
-  const number = renditions.findIndex(({ id }) => id === rendition.id)
-  if (number < 0) throw new TaskError('internal', `The plan has no rendition ${rendition.id}.`)
-  return number
+/** The segments of a chunk are work objects by their names. */
+function workObject({ uri, bytes, sha256 }: { uri: string; bytes: number; sha256: string }): WorkObject {
+  return { name: uri, bytes, sha256 }
 }
 
 function packagingOf({ packaging }: Plan): PackagingPlan {
-  if (packaging === null) throw new TaskError('internal', 'Single files are not divided.')
+  if (packaging === null) throw new TaskError('internal', 'The plan has no segments.')
   return packaging
 }

@@ -11,7 +11,7 @@ import type { Attempt } from '../attempt.ts'
 import type { TaskClient } from '../taskApi/taskClient.ts'
 import type { EncodedFile } from './encode.ts'
 import { analyzeFile } from '../outputAnalysis/fileAnalysis.ts'
-import { probeRenditions, analyzePresentation, type ProbedRendition } from '../outputAnalysis/presentationAnalysis.ts'
+import { probeRenditions, analyzePresentation } from '../outputAnalysis/presentationAnalysis.ts'
 import type { SegmentedStream } from '../segmenter/segmentedStream.ts'
 import { redactText, StaleAttempt } from '../errors.ts'
 import type { JobLog } from './jobLog.ts'
@@ -86,12 +86,9 @@ export function analyzePackage(
   found: {
     streams: readonly SegmentedStream[]
     hasCaptions: boolean
-    /** Where the parts of the job have probed them already. */
-    probed?: ReadonlyMap<string, ProbedRendition>
   },
 ): (sets: PresentationSets) => Promise<ReadonlyMap<string, MediaFacts>> {
-  const probing = () => (packaging === null ? null : probeRenditions(attempt, packaging, found))
-  const analysis = found.probed === undefined ? probing() : Promise.resolve(found.probed)
+  const analysis = packaging === null ? null : probeRenditions(attempt, packaging, found)
   analysis?.catch(() => undefined) // the error is reported where the promise is awaited
   return async (sets) =>
     (await bestEffort(attempt, 'the segments could not be measured', async () => {
@@ -99,21 +96,6 @@ export function analyzePackage(
       const measured = analyzePresentation(packaging, found.streams, await analysis, sets)
       return new Map([...measured].map(([path, facts]) => [path, validated(facts)]))
     })) ?? new Map<string, never>()
-}
-
-/**
- * Probes what one part of a job made; empty if it could not be probed. Throws only errors that end the attempt.
- */
-export async function probePart(
-  attempt: Attempt,
-  { packaging }: Plan,
-  streams: readonly SegmentedStream[],
-): Promise<ReadonlyMap<string, ProbedRendition>> {
-  const probed = await bestEffort(attempt, 'the segments could not be measured', async () =>
-    // Whether the source has captions was checked in another attempt.
-    packaging === null ? null : probeRenditions(attempt, packaging, { streams, hasCaptions: true }),
-  )
-  return probed ?? new Map<string, never>()
 }
 
 /**

@@ -34,7 +34,6 @@ import { secondsBeforePart } from '../plan/model/partFrames.ts'
 import { warnClockJumps } from '../plan/streams/clockJumps.ts'
 import { applyCut } from '../plan/streams/cut.ts'
 import { framesOffset, outputStartSeconds, soundOffset } from '../plan/streams/outputTiming.ts'
-import type { RecordedRendition } from '../segmenter/segmentCheck.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { requireDiskSpace } from '../workspace.ts'
@@ -75,8 +74,6 @@ export interface Transcoded {
 export interface TranscodeOptions {
   /** The plan of the whole job. */
   whole?: Plan
-  /** The video at the end of the output, where another part makes it. */
-  lastVideo?: () => Promise<RecordedRendition[]>
   /** What a chunk sees of a source without an index. */
   reading?: ChunkReading
 }

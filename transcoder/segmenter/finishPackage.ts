@@ -22,7 +22,7 @@ import type { SegmentForm } from '#contract/codecs.ts'
 import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { segmentForms } from '../plan/forms.ts'
-import type { StoredSegments } from './storedSegments.ts'
+import type { Segmenter } from './segmenter.ts'
 import { buildPresentation, trackSeconds } from './buildPresentation.ts'
 import { inMemoryObject, buildThumbnailFiles, type SidecarFile } from './sidecarFiles.ts'
 import { captionTracks, sidecarTracks, subtitleTracks, buildTextTracks, type TextTrackSource } from './webvttTracks.ts'
@@ -56,7 +56,7 @@ export interface PresentationSets {
  * Called after all outputs were found to be complete. Resolves when everything is stored except what the commit writes.
  */
 export async function finalizePackage(
-  segments: StoredSegments,
+  segments: Segmenter,
   plan: Plan,
   input: PackageInput,
 ): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
@@ -76,8 +76,7 @@ export async function finalizePackage(
   const inDirectory = [...manifestObjects(packaging, sets), ...vtt]
   const { tar } = segments
   const documentFiles = inDirectory.map(({ path, body }) => ({ path, content: inMemoryObject(Buffer.from(body)) }))
-  const ownFiles = files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }]))
-  const tarred = await tar?.finish([...ownFiles, ...documentFiles])
+  const tarred = await tar?.finish([...files, ...documentFiles])
   const index = tarred && tar ? { name: tarred.path.split('/').at(-1)!, ranges: tar.layout.ranges } : null
   const measured = await input.measure(sets)
   const placed = [...inDirectory, ...(index === null ? [] : overTar(sets, index))].map((document) => {
@@ -128,7 +127,7 @@ function buildPresentations(
 function addSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: PresentationSets,
-  segments: StoredSegments,
+  segments: Segmenter,
   { accepts, sidecars }: { accepts: TaskDescription['accepts']; sidecars: TextTrackSource[] },
 ): { sets: PresentationSets; files: SidecarFile[]; vtt: WrittenObject[] } {
   const leading = hls ?? dash ?? smooth
@@ -164,7 +163,7 @@ function addSidecars(
 
 function subtitleWarnings(
   { subtitles = [] }: PackagingPlan,
-  segments: StoredSegments,
+  segments: Segmenter,
   { hls, dash }: PresentationSets,
   { accepts }: TaskDescription,
 ): Warning[] {
@@ -192,7 +191,7 @@ function subtitleWarnings(
 function reportedSidecars(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
   return files
     .filter(({ role }) => role !== 'poster') // the commit completes the poster, and it is listed already
-    .map(({ path, role, bytes, sha256 }) => ({
+    .map(({ path, role, content: { bytes, sha256 } }) => ({
       path: joinPath(packaging.directory, path),
       size: bytes,
       sha256,

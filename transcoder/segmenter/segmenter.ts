@@ -15,13 +15,12 @@ import type { Cue } from '../formats/scte35/cueScan.ts'
 import type { CutEvent, Cutter } from './cutters/cutter.ts'
 import { RefragmentingCutter } from './cutters/refragmentingCutter.ts'
 import { constantRateChunk } from './cutters/constantRateChunk.ts'
-import { CmafVideoCutter, type BeforeChunk } from './cutters/cmafVideoCutter.ts'
+import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { TsCutter } from './cutters/tsCutter.ts'
 import { TailCutter } from './cutters/tailCutter.ts'
 import { bufferOf } from '../plan/division/chunkBuffer.ts'
-import { fragmentsBefore } from '../plan/division/fragmentsBefore.ts'
 import { MeteredCutter, type MeteredStream } from './cutters/meteredCutter.ts'
 import type { SegmentedStream } from './segmentedStream.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -36,7 +35,6 @@ import { intermediateUploads, workDirectory } from '../division/workObjects.ts'
 import { UploadQueue } from '../upload/uploadQueue.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
 import { enqueueSidecars, type SidecarFile } from './sidecarFiles.ts'
-import type { StoredSegments } from './storedSegments.ts'
 import { writeSegments } from './segmentWriter.ts'
 import { TarUpload } from '../upload/tarUpload.ts'
 import { readCaptions } from './captionReader.ts'
@@ -48,7 +46,6 @@ import {
   leadingRendition,
   requireCompleteChunk,
   requireCompleteSegments,
-  segmentCount,
   type RecordedRendition,
 } from './segmentCheck.ts'
 
@@ -64,13 +61,11 @@ interface About {
   secondsBefore: number
   /** The plan of the whole job; missing = this is it. */
   whole?: Plan
-  /** The video at the end of the output, where another part of the job makes it. */
-  lastVideo?: () => Promise<RecordedRendition[]>
   /** Chunk: called, in place of an error, if it does not have all of its frames. */
   onIncomplete?: (error: Error) => void
 }
 
-export class Segmenter implements StoredSegments {
+export class Segmenter {
   /** Readers of `pipe:` 3 and up, in the order of the plan's streams. */
   readonly pipeReaders: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
@@ -84,11 +79,7 @@ export class Segmenter implements StoredSegments {
   /** The plan of the whole job. */
   readonly #plan: Plan
   readonly #part: PartPlan | null
-  readonly #lastVideo: (() => Promise<RecordedRendition[]>) | null
   readonly #onIncomplete: ((error: Error) => void) | null
-  #videoEnd: Promise<RecordedRendition[]> | null = null
-  /** The same, once it is known. */
-  #videoRenditions: RecordedRendition[] = []
   readonly #captionDecoder = new CaptionDecoder()
   readonly #packaging: PackagingPlan
   readonly #uploads: UploadQueue
@@ -105,13 +96,12 @@ export class Segmenter implements StoredSegments {
 
   /** `plan`: the plan of a part, if the attempt makes only a part of the job. */
   constructor(attempt: Attempt, plan: Plan, task: Pick<TaskDescription, 'job_id' | 'attempt' | 'part'>, about: About) {
-    const { cues, startSeconds, secondsBefore, whole = plan, lastVideo = null, onIncomplete = null } = about
+    const { cues, startSeconds, secondsBefore, whole = plan, onIncomplete = null } = about
     if (whole.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
     const { taskClient, limiter, controller } = attempt
     this.#attempt = attempt
     this.#plan = whole
     this.#part = plan.part ?? null
-    this.#lastVideo = lastVideo
     this.#onIncomplete = onIncomplete
     this.captions = this.#captionDecoder
     this.#packaging = whole.packaging
@@ -119,7 +109,7 @@ export class Segmenter implements StoredSegments {
     this.#attemptDirectory =
       whole.packaging.isIntermediate === true
         ? workDirectory(number, task.attempt)
-        : attemptDirectory(task.job_id, task.attempt, number)
+        : attemptDirectory(task.job_id, task.attempt)
     this.#cues = cues
     this.#startSeconds = startSeconds
     this.secondsBefore = secondsBefore
@@ -162,9 +152,9 @@ export class Segmenter implements StoredSegments {
     return this.#bytes
   }
 
-  /** True while the encoder waits for transfers, or its streams for another part of the job. */
+  /** True while the encoder waits for transfers. */
   get isBlocked(): boolean {
-    return this.#uploads.isFull || (this.#videoEnd !== null && this.#videoRenditions.length === 0)
+    return this.#uploads.isFull
   }
 
   /** Called after ffmpeg ended successfully. Throws output_incomplete. */
@@ -180,37 +170,10 @@ export class Segmenter implements StoredSegments {
 
   #requireComplete(source: MediaInfo, durationSeconds: number | null): void {
     if (this.#error !== null) throw this.#error
-    const all = [...this.#videoRenditions, ...this.renditions]
-    if (this.#part?.kind === 'chunk' && !this.#isWholeEnd)
-      requireCompleteChunk(this.#part.to, all, source, this.#startSeconds)
+    const all = this.renditions
+    if (this.#part?.kind === 'chunk') requireCompleteChunk(this.#part.to, all, source, this.#startSeconds)
     else if (all.length > 0)
       requireCompleteSegments({ ...this.#plan, durationSeconds }, all, source, this.#startSeconds)
-  }
-
-  /** No other part has anything that may be longer. */
-  get #isWholeEnd(): boolean {
-    return (
-      this.#part?.kind === 'chunk' &&
-      this.#part.to === null &&
-      // The audio of single files is in another part.
-      this.#packaging.isIntermediate !== true &&
-      this.#packaging.renditions.every(({ kind }) => kind === 'video')
-    )
-  }
-
-  /** The video at the end of the output. If another part makes the video: as that part recorded it. */
-  videoEnd(): Promise<RecordedRendition[]> {
-    if (this.#lastVideo === null)
-      return Promise.resolve(this.renditions.filter(({ rendition }) => rendition.kind === 'video'))
-    this.#videoEnd ??= this.#lastVideo().then((found) => (this.#videoRenditions = found))
-    return this.#videoEnd
-  }
-
-  async #videoSegmentCount(): Promise<number> {
-    if (this.#lastVideo === null) return this.#videoSegments.promise
-    const leading = leadingRendition(this.#packaging.renditions)
-    const found = await this.videoEnd()
-    return segmentCount(found.find(({ rendition }) => rendition === leading) ?? found[0]!)
   }
 
   get renditions(): RecordedRendition[] {
@@ -266,11 +229,7 @@ export class Segmenter implements StoredSegments {
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
     const isChunk = this.#part?.kind === 'chunk'
     const before = this.#part?.kind === 'chunk' ? beforeChunk(rendition, this.#part.from) : FROM_THE_BEGINNING
-    const { cutter, describe } = this.#cutterFor(
-      rendition,
-      form,
-      isChunk ? this.#beforeChunk(rendition, before.frames) : null,
-    )
+    const { cutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
     try {
       await mkdir(scratch, { recursive: true })
       const buffer = isChunk && rendition.video !== null ? bufferOf(rendition.video) : null
@@ -283,7 +242,7 @@ export class Segmenter implements StoredSegments {
         profile: rendition.kind === 'video' ? rendition.profile : null,
         uploads: this.#uploads,
         tar: this.#tar === null ? null : { tarUpload: this.#tar, stream: position },
-        videoSegments: rendition.kind === 'video' || isFirst ? null : () => this.#videoSegmentCount(),
+        videoSegments: rendition.kind === 'video' || isFirst ? null : () => this.#videoSegments.promise,
         segmentsBefore: before.segments,
         storesInit: before.segments === 0,
         scratch,
@@ -310,22 +269,17 @@ export class Segmenter implements StoredSegments {
     }
   }
 
-  #beforeChunk({ video }: RenditionPlan, frames: number): BeforeChunk {
-    const plan = { part: this.#part ?? undefined, packaging: this.#packaging }
-    return { frames, fragments: video === null ? 0 : fragmentsBefore(plan, video) }
-  }
-
   #cutterFor(
     rendition: RenditionPlan,
     form: SegmentForm,
-    before: BeforeChunk | null,
+    framesBefore: number | null,
   ): {
     cutter: Cutter
     describe: () => Pick<RecordedRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'audioEnds'>
   } {
     // Audio is cut at the boundaries of the first video rendition.
     const cadence = cadenceFor(rendition.kind === 'video' ? rendition : leadingRendition(this.#packaging.renditions)!)
-    if (before !== null && form !== 'cmaf')
+    if (framesBefore !== null && form !== 'cmaf')
       throw new TaskError('internal', `A chunk of ${rendition.id} cannot have the form ${form}.`)
     if (form === 'ts') {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
@@ -340,7 +294,7 @@ export class Segmenter implements StoredSegments {
       }
     }
     const passesOn = form === 'cmaf' && rendition.kind === 'video'
-    const cutter = passesOn ? new CmafVideoCutter(cadence, before) : new RefragmentingCutter(cadence, form)
+    const cutter = passesOn ? new CmafVideoCutter(cadence, framesBefore) : new RefragmentingCutter(cadence, form)
     return {
       cutter,
       describe: () => ({

@@ -22,30 +22,16 @@ export interface SidecarFile {
   contentType: string
   /** A poster has a permanent name: the commit writes it. */
   role: 'captions' | 'media' | 'poster'
-  /** null = it is stored already, by a part of the job. */
-  content: StoredBytes | null
-  bytes: number
-  sha256: string
-}
-
-/** A JPEG, or where a part of the job has stored one. */
-export type Picture = Uint8Array | StoredPicture
-
-export interface StoredPicture {
-  /** Below the directory of the thumbnails. */
-  uri: string
-  bytes: number
-  sha256: string
+  content: StoredBytes
 }
 
 export function inMemoryObject(bytes: Buffer): StoredBytes {
   return new StoredBytes(bytes.length, createHash('sha256').update(bytes).digest('hex'), bytes)
 }
 
-/** Uploads those that are not stored yet. `directory`: of the packaging. */
+/** `directory`: of the packaging. */
 export function enqueueSidecars(uploads: UploadQueue, directory: string, files: readonly SidecarFile[]): void {
   for (const { path, contentType, content, role } of files) {
-    if (content === null) continue
     const commitRole = role === 'poster' ? role : undefined
     uploads.enqueue({ path: joinPath(directory, path), contentType, profile: null, content, commitRole })
   }
@@ -61,32 +47,43 @@ export interface ThumbnailFiles {
   vtt: WrittenObject
 }
 
-/**
- * `duration`: seconds that the presentation lasts. Throws output_incomplete if a sheet or the poster is missing.
- */
-export function buildThumbnailFiles(
+/** JPEGs; null = they are incomplete. */
+export interface Pictures {
+  sheets: readonly Uint8Array[] | null
+  posters: readonly Uint8Array[] | null
+}
+
+/** `duration`: seconds that the presentation lasts. Throws output_incomplete if a sheet or the poster is missing. */
+export function requirePictures(
   plan: ThumbnailPlan,
-  { sheets, posters }: { sheets: readonly Picture[] | null; posters: readonly Picture[] | null },
-  { own: attemptDirectory, duration }: { own: string; duration: number },
-): ThumbnailFiles {
-  const { width, height, columns, rows, intervalSeconds } = plan
-  const sheetSeconds = columns * rows * intervalSeconds
-  const expected = Math.ceil(thumbnailCount(plan, duration) / (columns * rows))
+  { sheets, posters }: Pictures,
+  duration: number,
+): { sheets: readonly Uint8Array[]; poster: Uint8Array } {
+  const expected = Math.ceil(thumbnailCount(plan, duration) / (plan.columns * plan.rows))
   const [poster] = posters ?? []
   if (sheets?.length !== expected || poster === undefined || posters?.length !== 1)
     throw new TaskError(
       'output_incomplete',
       `There are ${sheets?.length ?? 0} sheets of thumbnails instead of ${expected}, and ${posters?.length ?? 0} posters.`,
     )
+  return { sheets, poster }
+}
+
+/** `duration`, errors: as `requirePictures`. */
+export function buildThumbnailFiles(
+  plan: ThumbnailPlan,
+  pictures: Pictures,
+  { own: attemptDirectory, duration }: { own: string; duration: number },
+): ThumbnailFiles {
+  const { width, height, columns, rows, intervalSeconds } = plan
+  const { sheets, poster } = requirePictures(plan, pictures, duration)
+  const sheetSeconds = columns * rows * intervalSeconds
   const directory = 'thumbnails'
   const files: SidecarFile[] = []
-  const addFile = (name: string, picture: Picture, role: SidecarFile['role'] = 'media') => {
-    const content = picture instanceof Uint8Array ? inMemoryObject(Buffer.from(picture)) : null
-    const made = content === null ? null : { uri: name, bytes: content.bytes, sha256: content.sha256 }
-    const stored = picture instanceof Uint8Array ? made! : picture
-    const { uri, bytes, sha256 } = stored
-    files.push({ path: joinPath(directory, uri), contentType: JPEG_TYPE, role, content, bytes, sha256 })
-    return stored
+  const addFile = (uri: string, picture: Uint8Array, role: SidecarFile['role'] = 'media') => {
+    const content = inMemoryObject(Buffer.from(picture))
+    files.push({ path: joinPath(directory, uri), contentType: JPEG_TYPE, role, content })
+    return { uri, bytes: content.bytes, sha256: content.sha256 }
   }
   const at = (seconds: number) => Math.round(Math.min(seconds, duration) * 1000)
   const track: ThumbnailTrack = {

@@ -163,7 +163,7 @@ export function buildTextTracks(
     const store = (uri: string, body: string): Omit<Segment, 'start' | 'duration'> => {
       const content = inMemoryObject(Buffer.from(body))
       const { bytes, sha256 } = content
-      files.push({ path: joinPath(directory, uri), contentType: WEBVTT_TYPE, role: 'captions', content, bytes, sha256 })
+      files.push({ path: joinPath(directory, uri), contentType: WEBVTT_TYPE, role: 'captions', content })
       return { uri, bytes, sha256 }
     }
     return {

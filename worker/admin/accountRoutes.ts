@@ -13,7 +13,7 @@ import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findAccount, listAccounts, updateQuotas, type AccountRow } from '../db/accounts.ts'
 import { notFound } from '../http/requestError.ts'
-import { setSpendCap } from '../usage/spendCap.ts'
+import { setSpendCap } from './spendCap.ts'
 import { parseFields } from '../http/validationErrors.ts'
 
 const MAX_BODY = 16 * 1024

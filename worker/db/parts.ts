@@ -1,5 +1,5 @@
 // In charge of: the SQL of the parts of a divided job, one statement per function.
-// Not in charge of: what follows from their states (scheduler/partEffects.ts), the change of one task (tasks.ts).
+// Not in charge of: what follows from their states (scheduler/applyEvent.ts), the change of one task (tasks.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
 import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'

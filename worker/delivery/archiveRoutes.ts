@@ -1,13 +1,13 @@
 // In charge of: all outputs of a job in the service's own store as one tar file, at a signed address:
 // /a/<expiry>.<signature>/<account>/<job_id>/<name>.tar.
 // Not in charge of: its content (tarArchive.ts).
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { Hono, type Context } from 'hono'
 import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { measureArchive, streamArchive } from './tarArchive.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findJobByJobId, type Job } from '../db/jobs.ts'
-import { attemptDirectories } from '../storage/outputDirectories.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { contentRange, parseRange } from '../util/byteRange.ts'
 import { displayInputName } from '../db/searchText.ts'
@@ -55,7 +55,7 @@ export const archiveRoutes = new Hono<AppEnv>().get('/:grant/:account/:job/:name
   const archived = {
     account,
     jobId,
-    attempts: new Set(await attemptDirectories(c.env.DB, job)),
+    attemptDirectory: attemptDirectory(job.job_id, job.attempt),
     directory: name.replace(/\.tar$/, ''),
     finishedAt: job.finished_at ?? 0,
   }

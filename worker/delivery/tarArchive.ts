@@ -13,8 +13,8 @@ const WINDOW_BYTES = 32 * 1024 * 1024
 export interface ArchivedJob {
   account: string
   jobId: string
-  /** The directories of the attempts that made the outputs. Objects of other attempts are about to be removed. */
-  attempts: ReadonlySet<string>
+  /** Of the attempt that made the outputs. Objects of other attempts are about to be removed. */
+  attemptDirectory: string
   /** All entries are in a directory of this name. */
   directory: string
   /** Milliseconds since 1970. */
@@ -46,8 +46,8 @@ async function* archiveSections(env: Env, archived: ArchivedJob): AsyncGenerator
   yield { length: TAR_END_BYTES, bytes: new Uint8Array(TAR_END_BYTES) }
 }
 
-function isFromOtherAttempt(path: string, { jobId, attempts }: ArchivedJob): boolean {
-  return path.split('/').some((element) => element.startsWith(`${jobId}-`) && !attempts.has(element))
+function isFromOtherAttempt(path: string, { jobId, attemptDirectory }: ArchivedJob): boolean {
+  return path.split('/').some((element) => element.startsWith(`${jobId}-`) && element !== attemptDirectory)
 }
 
 export interface ArchiveSize {

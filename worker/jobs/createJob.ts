@@ -15,7 +15,7 @@ import {
 import { settings } from '../env.ts'
 import { findUpload } from '../db/uploads.ts'
 import { countInIsolate } from '../metrics/isolateCounts.ts'
-import { spendingLimit } from '../usage/spendCap.ts'
+import { spendingLimit } from '../usage/spendingLimit.ts'
 import { addressProblem } from '../storage/addressPolicy.ts'
 import { validationFailed, notFound, RequestError } from '../http/requestError.ts'
 import { displayInputName, searchTextOf } from '../db/searchText.ts'

@@ -1,5 +1,6 @@
 // In charge of: collecting the data of a status: from D1 for a finished job, from D1 and the monitor for a running one.
 // Not in charge of: its form (contract/api/publicStatus.ts).
+import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { settings } from '../env.ts'
 import { log } from '../log.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
@@ -7,7 +8,6 @@ import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
 import { listPartStates } from '../db/parts.ts'
-import { attemptDirectories } from '../storage/outputDirectories.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
 import { jobMonitor } from '../scheduler/applyEvent.ts'
 import type { Job, StoredOutput } from '../db/jobs.ts'
@@ -105,7 +105,7 @@ async function externalOutputUrls(
     const sink = await openJobSink(env, job.job_id, job)
     if (!sink?.presignedUrl) return new Map()
     const { config } = job
-    const places = allowedOutputsOf(config, sourceBaseName(job), ...(await attemptDirectories(env.DB, job)))
+    const places = allowedOutputsOf(config, sourceBaseName(job), attemptDirectory(job.job_id, job.attempt))
     const own = outputs.filter(({ path }) => UPLOAD_METHODS.some((sent) => places.violation(sent, path) === null))
     const made = await Promise.all(own.map(async ({ path }) => [path, await sink.presignedUrl?.(path)] as const))
     return new Map(made.flatMap(([path, url]) => (url ? [[path, url]] : [])))

@@ -14,7 +14,7 @@ import { settings } from '../env.ts'
 import { CurrentAttempt, type MonitorState, type AttemptState, type MonitoredAttempt } from './currentAttempt.ts'
 import { PartsProgress } from './partsProgress.ts'
 import { ProgressSnapshot } from './progressSnapshot.ts'
-import { applyEvent, jobMonitor } from '../scheduler/applyEvent.ts'
+import { applyEvent, checkMain, jobMonitor } from '../scheduler/applyEvent.ts'
 import type { AttemptUsed } from '../scheduler/transitionTask.ts'
 import { WriteJournal } from './writeJournal.ts'
 import { Lease } from './lease.ts'
@@ -23,7 +23,6 @@ import { EventStream } from './eventStream.ts'
 import type { JobProgress } from '../scheduler/jobProgress.ts'
 import { CLEANUP_RETRY_MS, cleanUpParts, cleanUpStep } from './cleanUp.ts'
 import { assignSlots } from '../scheduler/assignSlots.ts'
-import { checkMain } from '../scheduler/partEffects.ts'
 import { openJobSink } from '../storage/jobStores.ts'
 import type { Sink } from '../storage/objectStore.ts'
 
@@ -334,7 +333,7 @@ export class JobMonitor extends DurableObject<Env> {
       case 'divided':
         // Before the check: if the check ends the job, the next alarm is for the clean-up.
         await this.scheduleAlarm(now + QUEUED_CHECK_MS)
-        return checkMain(env, ref, (target, main, event) => applyEvent(target, main, event, { monitor: this }))
+        return checkMain(env, ref, { monitor: this })
       case 'committing':
         return this.commit()
       default:

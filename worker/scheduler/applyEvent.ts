@@ -8,8 +8,9 @@ import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { transitionTask, type TransitionResult, type TransitionOptions } from './transitionTask.ts'
 import { cancelAttempt } from './dispatch.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
+import { findEventOfParts, listOpenParts, type PartRef } from '../db/parts.ts'
+import { mapConcurrent } from '../util/mapConcurrent.ts'
 import { assignSlots } from './assignSlots.ts'
-import { checkMain, endOpenParts } from './partEffects.ts'
 import { noticesOf } from './webhookOwner.ts'
 
 /** What a transition needs of the job's monitor. When the monitor is the caller, it passes itself. */
@@ -63,9 +64,10 @@ export async function applyEvent(
     waitUntil(logFailure(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt)))
   }
   if (result.dueAt !== null) await logFailure(monitor.wakeAt(result.dueAt))
-  if (result.effects.includes('cancel_parts')) await logFailure(endOpenParts(env, task.id, applyEvent))
+  if (result.effects.includes('cancel_parts'))
+    await logFailure(listOpenParts(env.DB, task.id).then((parts) => endParts(env, parts)))
   if (result.effects.includes('check_main') && result.task.main !== null)
-    await logFailure(checkMain(env, { id: result.task.main, jobId: task.jobId }, applyEvent))
+    await logFailure(checkMain(env, { id: result.task.main, jobId: task.jobId }))
   if (result.effects.includes('clean_up') && result.next.attempt > 0) await logFailure(monitor.cleanUp())
   if (result.task.webhook !== 0 && result.task.main === null && terminal[result.next.state]) {
     await logFailure(webhookScheduler(env, task.jobId).schedule(task.jobId))
@@ -81,6 +83,29 @@ export async function applyEvent(
     to: result.next.state,
   })
   return result
+}
+
+/**
+ * The parts of a divided job let its main task go on or make it fail. Safe at any time: nothing happens unless all are
+ * completed or one has failed. Repeated by the monitor of the main task and by the reconciler.
+ */
+export async function checkMain(
+  env: Env,
+  main: { id: string; jobId: string },
+  options: { monitor?: MonitorHandle } = {},
+): Promise<void> {
+  const event = await findEventOfParts(env.DB, main.id)
+  if (event !== null) await applyEvent(env, main, event, options)
+}
+
+/** Parts that are ended at the same time. Each needs a few requests, and a Worker has six connections. */
+const CONCURRENT_ENDS = 6
+
+/** Parts end with the main task. */
+export async function endParts(env: Env, parts: readonly PartRef[]): Promise<void> {
+  await mapConcurrent(parts, CONCURRENT_ENDS, ({ id, job_id: jobId }) =>
+    applyEvent(env, { id, jobId }, { type: 'cancel' }),
+  )
 }
 
 /** A side effect that fails is repeated later. It must not turn a successful write into an error. */

@@ -9,8 +9,7 @@ import { outputBaseName } from '#contract/job/paths/inputAddress.ts'
 import { allowedOutputsOf, type AllowedOutputs, type UploadMethod } from '#contract/task/allowedOutputs.ts'
 import { MAX_TASK_BODY_BYTES, type FinishPost } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
-import { parseTaskId } from '#contract/taskId.ts'
-import { attemptDirectories } from '../storage/outputDirectories.ts'
+import { MAIN_TASK, parseTaskId } from '#contract/taskId.ts'
 import { decodePathSegments } from '../util/pathSegments.ts'
 import { taskMonitor } from '../scheduler/applyEvent.ts'
 import { TtlCache } from '../util/ttlCache.ts'
@@ -44,7 +43,7 @@ export function attemptDestination(c: Context<TaskEnv>): Promise<AttemptDestinat
       allowed: allowedOutputsOf(
         job.config,
         sourceBaseName(job),
-        attemptDirectory(jobId, attempt, parseTaskId(task).number),
+        parseTaskId(task).number === MAIN_TASK ? attemptDirectory(jobId, attempt) : null,
       ),
     }
   })
@@ -120,13 +119,6 @@ function requireValidPath(path: string): void {
   } catch (error) {
     throw new RequestError('invalid_request', error instanceof StoreError ? error.message : String(error))
   }
-}
-
-/** For `finish`: the attempt that puts the parts of a job together also lists what they uploaded. */
-export async function finishedOutputs(c: Context<TaskEnv>): Promise<AllowedOutputs> {
-  const job = await findJobByJobId(c.env.DB, c.get('jobId'))
-  if (job?.attempt !== c.get('attempt')) throw staleAttempt()
-  return allowedOutputsOf(job.config, sourceBaseName(job), ...(await attemptDirectories(c.env.DB, job)))
 }
 
 /** @throws RequestError when `finish` has no path, a path twice, or one that is not allowed */

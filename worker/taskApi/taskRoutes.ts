@@ -59,7 +59,6 @@ import { serveLogo } from './serveLogo.ts'
 import { parseMessage } from './parseMessage.ts'
 import {
   checkFinishedObjects,
-  finishedOutputs,
   attemptDestination,
   requireContentLength,
   putOutput,
@@ -220,7 +219,7 @@ export const taskApi = new Hono<TaskEnv>()
     }
     const before = await findTask(c.env.DB, id)
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw staleAttempt()
-    checkFinishedObjects(await finishedOutputs(c), finish)
+    checkFinishedObjects((await attemptDestination(c)).allowed, finish)
     const monitor = jobMonitor(c.env, jobId)
     // Clients see the last progress while the commit runs.
     const store = () =>

@@ -3,7 +3,6 @@
 import { isCleanText, schemeOf } from './inputAddress.ts'
 import { audioFileOf } from '../../codecs.ts'
 import { containers, fileContainers } from '../../containers.ts'
-import { MAIN_TASK } from '../../taskId.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
 
 /** `film\u202e4pm.exe` is shown as `filmexe.mp4`. */
@@ -74,9 +73,8 @@ export function audioFilePath(spec: JobSpec, profile: AudioProfile): string {
 
 /**
  * The path element in which an attempt stores what it makes while it runs (`PUT /task/:id/output/<path>`): segments, init
- * segments, sprites, captions. No two attempts and no two jobs ever write one key, except in the commit. `task`: the
- * number of the task (taskId.ts).
+ * segments, sprites, captions. No two attempts and no two jobs ever write one key, except in the commit.
  */
-export function attemptDirectory(jobId: string, attempt: number, task = MAIN_TASK): string {
-  return task === MAIN_TASK ? `${jobId}-${attempt}` : `${jobId}-${task}-${attempt}`
+export function attemptDirectory(jobId: string, attempt: number): string {
+  return `${jobId}-${attempt}`
 }

@@ -86,6 +86,7 @@ describe('options', () => {
   it('and commands that are misspelt are answered with those that were probably meant', () => {
     expect(() => parse(['sumbit', 'film.mp4'])).toThrow('"sumbit" is not a command; did you mean submit?')
     expect(() => parse(['submit', 'film.mp4', '--downlod', 'out'])).toThrow('did you mean --download?')
+    expect(() => parse(['submit', 'film.mp4', '--hsl'])).toThrow('did you mean --hls?')
     expect(() => parse(['submit', 'film.mp4', '--colour', 'red'])).not.toThrow('did you mean')
   })
 

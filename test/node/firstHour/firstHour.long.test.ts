@@ -38,6 +38,33 @@ function requireAll(context: TestContext): void {
   if (!isClone) skipTest(context, 'this is not a git checkout')
 }
 
+const POST = `curl -sS --fail-with-body -u "$KEY:" "$BASE/api/v0/job"`
+
+const MISTAKES: readonly [mistake: string, command: string, sentence: string][] = [
+  [
+    'the line of npm start is not pasted',
+    'env -u SPLICEPOINT_URL -u SPLICEPOINT_KEY npx splicepoint submit film.mp4 --hls',
+    'paste the line that npm start prints',
+  ],
+  ['another key', 'SPLICEPOINT_KEY=key_x npx splicepoint submit film.mp4 --hls', 'This API key is unknown'],
+  ['a misspelt command', 'npx splicepoint submti film.mp4 --hls', 'did you mean submit?'],
+  ['a misspelt option', 'npx splicepoint submit film.mp4 --hsl', 'did you mean --hls?'],
+  ['a misspelt file', 'npx splicepoint submit flim.mp4 --hls', 'There is no file flim.mp4.'],
+  [
+    'a file that is no film',
+    'printf hello > "$TMPDIR/notes.mp4"; npx splicepoint submit "$TMPDIR/notes.mp4" --hls --share',
+    'Bring the media file itself.',
+  ],
+  ['no type of the body', `${POST} -d '{}'`, 'send the header \\"Content-Type: application/json\\"'],
+  [
+    'a misspelt field',
+    `${POST} -H 'Content-Type: application/json' -d '{"input": "https://example.com/a.mp4", "output_contaner": "hls"}'`,
+    'did you mean output_container?',
+  ],
+  ['a file server of this machine', 'npx splicepoint submit http://127.0.0.1/film.mp4 --hls', 'ALLOW_PRIVATE_HOSTS'],
+  ['a second service', 'PORT=0 npm start', 'Stop it, or use another directory for this one (STATE_DIR=… npm start).'],
+]
+
 let person: NewcomerSession
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let browser: Browser
@@ -135,6 +162,17 @@ describe('with README.md alone', () => {
     await person.step('four requests by curl', () => person.runCommand(commands.map(({ text }) => text).join('\n')))
     const share = JSON.parse(await readFile(join(person.clone, 'share.json'), 'utf8')) as { url: string }
     await person.step('watch what they made', () => watch(share.url))
+  })
+
+  test('each of ten mistakes is answered with the sentence that leads out of it', async () => {
+    expect(person.variable('BASE'), 'the service is not there').not.toBe('')
+    await copyFile(await CLIPS.silent(tempDir.file), join(person.clone, 'film.mp4'))
+    for (const [mistake, command, sentence] of MISTAKES) {
+      const { stdout } = await person.step(`mistake: ${mistake}`, () =>
+        person.runCommand(`{ ${command}; } 2>&1 || true`),
+      )
+      expect(stdout.replaceAll(/\s+/g, ' '), mistake).toContain(sentence)
+    }
   })
 
   test('the clone is as clean as it came', async () => {

@@ -37,9 +37,9 @@ export const BUGS_OF_DIVIDED_JOBS: readonly Planted[] = [
   },
   {
     name: 'the end of a job leaves its parts running',
-    file: 'worker/scheduler/partEffects.ts',
-    find: `await apply(env, { id: part.id, jobId: part.job_id }, { type: 'cancel' })`,
-    replaceWith: `void [env, apply]`,
+    file: 'worker/scheduler/applyEvent.ts',
+    find: `applyEvent(env, { id, jobId }, { type: 'cancel' })`,
+    replaceWith: `Promise.resolve([id, jobId])`,
     seeds: 500,
     finds: /I1 .*still|I3 /,
   },

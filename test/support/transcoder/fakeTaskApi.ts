@@ -333,8 +333,8 @@ export class FakeTaskApi {
     return task && allowedOutputsOf(task.config, task.input_name, this.#own(task))
   }
 
-  #own({ job_id: job, attempt, part }: TaskDescription): string {
-    return attemptDirectory(job, attempt, part === undefined ? MAIN_TASK : partTaskNumber(part.index))
+  #own({ job_id: job, attempt, part }: TaskDescription): string | null {
+    return part === undefined ? attemptDirectory(job, attempt) : null
   }
 
   #place(sent: UploadMethod, path: string, type: string): void {

@@ -81,7 +81,7 @@ test('more objects than one page of a store listing, in one order', async () => 
   const archived = {
     account: 'default',
     jobId: 'job-pages',
-    attempts: new Set<string>(),
+    attemptDirectory: 'job-race-1',
     directory: 'd',
     finishedAt: 0,
   }
@@ -107,7 +107,13 @@ test('what a lost attempt left is not in it', async () => {
 })
 
 test('an object that is replaced or removed during the download cuts the archive off', async () => {
-  const archived = { account: 'default', jobId: 'job-race', attempts: new Set<string>(), directory: 'd', finishedAt: 0 }
+  const archived = {
+    account: 'default',
+    jobId: 'job-race',
+    attemptDirectory: 'job-race-1',
+    directory: 'd',
+    finishedAt: 0,
+  }
   await env.BUCKET.put('out/default/job-race/a', video)
   const measured = await measureArchive(env, archived)
   await env.BUCKET.delete('out/default/job-race/a')

@@ -1,6 +1,7 @@
 // In charge of: a job that is divided, for tests with stand-in transcoders: its body, its plan, its first parts.
 // Not in charge of: what parts do (fakeTranscoder.ts).
 import { expect } from 'vitest'
+import { parseTaskId } from '#contract/taskId.ts'
 import type { FakeAttempt } from './fakeTranscoder.ts'
 import { startJob, startNextAttempt } from './jobFixture.ts'
 import { taskPlan } from './taskPlan.ts'
@@ -8,9 +9,17 @@ import { taskPlan } from './taskPlan.ts'
 export const HLS_JOB = {
   output_container: 'hls',
   bucket_output_path: 'hls',
+  audio_output_path: 'sound',
   videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate: 600 }],
   audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
 }
+
+/** An output that a part may store: the others are of the last attempt. */
+export const SOUND = ['sound/a_audio_0.m4a', 'audio/mp4'] as const
+
+/** The name of an object for the last attempt. */
+export const workOf = ({ run }: FakeAttempt, file = 'video_0.1'): string =>
+  `${parseTaskId(run.task_id).number}-${run.attempt}/${file}`
 
 /** The body of `POST /plan`. */
 export const HLS_PLAN = { plan: taskPlan('', { outputs: [] }), warnings: [] }

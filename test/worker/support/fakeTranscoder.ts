@@ -104,9 +104,9 @@ export class FakeAttempt {
     return parseTaskId(this.run.task_id).jobId
   }
 
-  /** The directory below which this attempt stores. */
+  /** The directory below which this attempt at the main task stores. */
   get attemptDirectory(): string {
-    return attemptDirectory(this.job, this.run.attempt, parseTaskId(this.run.task_id).number)
+    return attemptDirectory(this.job, this.run.attempt)
   }
 
   /** The position of its part; null = it works on the main task. */

@@ -18,7 +18,7 @@ import { transitionTask } from '../../../worker/scheduler/transitionTask.ts'
 import { createAttemptToken } from '../../../worker/secrets/attemptToken.ts'
 import { acceptedReports } from '../../../worker/taskApi/parts.ts'
 import { apiRequest, readJson } from '../support/apiClient.ts'
-import { HLS_JOB, HLS_PLAN, MASTER_PLAYLIST, startDividedJob } from '../support/dividedFixture.ts'
+import { HLS_JOB, HLS_PLAN, MASTER_PLAYLIST, SOUND, startDividedJob, workOf } from '../support/dividedFixture.ts'
 import { FakeAttempt, noProgress } from '../support/fakeTranscoder.ts'
 import { advanceClock, readStatus, startJob, startNextAttempt, transcoders } from '../support/jobFixture.ts'
 
@@ -34,10 +34,17 @@ async function startDivided(): ReturnType<typeof startDividedJob> {
 
 const segmentOf = (attempt: FakeAttempt) => `hls/video_0/${attempt.attemptDirectory}/00001.m4s`
 
-async function storeSegment(attempt: FakeAttempt): Promise<string> {
+async function storeSegment(attempt: FakeAttempt): Promise<void> {
   expect((await attempt.putObject(segmentOf(attempt), 'abc', 'video/mp4')).status).toBe(200)
-  return segmentOf(attempt)
 }
+
+const putWork = (attempt: FakeAttempt) => attempt.taskApi('PUT', `/work/${workOf(attempt)}`, new Uint8Array([1, 2, 3]))
+
+async function storeWork(attempt: FakeAttempt): Promise<void> {
+  expect((await putWork(attempt)).status).toBe(200)
+}
+
+const storeSound = (attempt: FakeAttempt) => attempt.storeObject(SOUND[0], new Uint8Array(6), SOUND[1])
 
 /** Objects of the job in the service's own store, and its records. */
 async function stored(job: string): Promise<string[]> {
@@ -86,13 +93,13 @@ test('a divided job: parts get the plan and each other’s records, and the last
   // One is being made; nobody makes the other one yet.
   expect((await chunk.taskApi('GET', '/parts/0')).status).toBe(404)
   expect((await chunk.taskApi('GET', '/parts/1')).status).toBe(404)
-  await storeSegment(last)
-  const large = await last.storeObject(`hls/video_0/${last.attemptDirectory}/00002.m4s`, new Uint8Array(6))
-  const record = { frames: 250, large }
+  await storeWork(last)
+  const sound = await storeSound(last)
+  const record = { frames: 250, sound }
   const warnings = [{ code: 'not_divided', message: 'one' }]
   const twice = await Promise.all([last.deliver(record, { warnings }), last.deliver(record, { warnings })])
   expect(twice.map(({ status }) => status)).toEqual([200, 200])
-  expect((await last.putObject(segmentOf(last), 'late', 'video/mp4')).status).toBe(409)
+  await expect(storeSound(last)).rejects.toThrow('409')
   // Its monitor wakes up before the job has ended, and leaves everything where it is.
   await last.alarm()
   expect(await (await chunk.taskApi('GET', '/parts/0')).json()).toEqual(record)
@@ -104,8 +111,8 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect(whole.transcoded).toBeCloseTo((PARTS_SHARE * (1 + 0.5)) / PARTS)
   const rest = await startNextAttempt()
   expect(rest.part).toBe(1)
-  await storeSegment(rest)
-  await storeSegment(chunk)
+  await storeWork(rest)
+  await storeWork(chunk)
   expect(await chunk.heartbeat({ transcoded: 0.5, speed: 2 })).toBe('continue')
   const status = await readStatus(id)
   expect(status).toMatchObject({ state: 'running', phase: 'transcoding', job_completed: false })
@@ -118,15 +125,14 @@ test('a divided job: parts get the plan and each other’s records, and the last
   expect(await (await assembling.taskApi('GET', '')).json()).toMatchObject({ assemble: { parts: PARTS } })
   const found = await (await assembling.taskApi('GET', '/parts/0')).json<typeof record>()
   expect((await assembling.divide(PARTS)).status).toBe(409)
-  expect(await (await assembling.finish([found.large], { written: [MASTER_PLAYLIST] })).json()).toEqual({
+  await storeSegment(assembling)
+  expect(await (await assembling.finish([found.sound], { written: [MASTER_PLAYLIST] })).json()).toEqual({
     state: 'completed',
   })
 
   expect(await readStatus(id)).toMatchObject({ error: null, warnings, chunks: { completed: PARTS, map: 'ccc' } })
   await cleanUp(main.job)
-  const segments = [last, rest, chunk].map(segmentOf)
-  expect(await stored(main.job)).toEqual(expect.arrayContaining([...segments, found.large.path, 'hls/master.m3u8']))
-  expect(await stored(main.job)).toHaveLength(5)
+  expect((await stored(main.job)).toSorted()).toEqual([segmentOf(assembling), 'hls/master.m3u8', SOUND[0]].toSorted())
 })
 
 /** Follows the job; the result reads until progress of a half or more. */
@@ -205,8 +211,8 @@ test('longer chunks count for more, behind the samples that the first attempt to
 test('a lost transcoder costs one part: its attempt is repeated, the others stay, and what it left is removed', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts
-  const lost = await storeSegment(last)
-  await storeSegment(chunk)
+  await storeWork(last)
+  await storeWork(chunk)
   expect((await chunk.deliver()).status).toBe(200)
   const again = await lose(last)
   expect(again.run).toMatchObject({ task_id: last.run.task_id, attempt: 2 })
@@ -217,31 +223,31 @@ test('a lost transcoder costs one part: its attempt is repeated, the others stay
   // A repeated message adds nothing.
   await addLostPart(env.DB, last.run.task_id, 1).run()
   expect((await readJson(`/api/v0/job/${id}/events`)).events).toEqual(events)
-  expect(again.attemptDirectory).not.toBe(last.attemptDirectory)
-  expect((await last.putObject(lost, 'late', 'video/mp4')).status).toBe(409)
+  expect(workOf(again)).not.toBe(workOf(last))
+  expect((await putWork(last)).status).toBe(409)
   expect((await last.deliver()).status).toBe(409)
-  await storeSegment(again)
+  await storeWork(again)
   expect((await again.deliver()).status).toBe(200)
   const rest = await startNextAttempt()
-  await storeSegment(rest)
+  await storeWork(rest)
   expect((await rest.deliver()).status).toBe(200)
   const assembling = await startNextAttempt()
+  await storeSegment(assembling)
   expect((await assembling.finish([], { written: [MASTER_PLAYLIST] })).status).toBe(200)
   expect((await readStatus(id)).error).toBeNull()
   await cleanUp(main.job)
-  const kept = [rest, chunk, again].map(segmentOf)
-  expect((await stored(main.job)).toSorted()).toEqual([...kept, 'hls/master.m3u8'].toSorted())
+  expect((await stored(main.job)).toSorted()).toEqual([segmentOf(assembling), 'hls/master.m3u8'].toSorted())
 })
 
 test('an attempt that makes all of a divided job leaves nothing of its parts', async () => {
   const { id, main, parts } = await startDivided()
   const [last, rest] = parts
-  await storeSegment(last)
-  await storeSegment(rest)
-  await last.storeObject(`hls/video_0/${last.attemptDirectory}/00002.m4s`, new Uint8Array(6))
+  await storeWork(last)
+  await storeWork(rest)
+  await storeSound(last)
   expect((await last.deliver()).status).toBe(200)
   const chunk = await startNextAttempt()
-  await storeSegment(chunk)
+  await storeWork(chunk)
   await rest.deliver()
   await chunk.deliver()
   const whole = await startNextAttempt()
@@ -256,16 +262,16 @@ test('an attempt that makes all of a divided job leaves nothing of its parts', a
 test('a cancelled job ends its parts: the slots are free, and nothing is left', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts
-  await storeSegment(last)
-  await storeSegment(chunk)
-  await chunk.storeObject(`hls/video_0/${chunk.attemptDirectory}/00002.m4s`, new Uint8Array(6))
+  await storeWork(last)
+  await storeWork(chunk)
+  await storeSound(chunk)
   expect((await last.deliver()).status).toBe(200)
   const rest = await startNextAttempt()
-  await storeSegment(rest)
+  await storeWork(rest)
   expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
   for (const part of [rest, chunk]) await expect.poll(() => part.heartbeat()).toBe('cancel')
   expect((await chunk.deliver()).status).toBe(409)
-  expect((await chunk.putObject(segmentOf(chunk), 'late', 'video/mp4')).status).toBe(409)
+  expect((await putWork(chunk)).status).toBe(409)
   expect(await busySlots()).toBe(0)
   expect(await readStatus(id)).toMatchObject({ state: 'cancelled', chunks: { map: 'xcx' } })
   await cleanUp(main.job)
@@ -297,7 +303,7 @@ test('a part whose start arrives after the removal, before its end was written, 
   const run = { ...main.run, task_id: part, token: await createAttemptToken(env, part, 1) }
   const late = new FakeAttempt(run)
   expect((await late.taskApi('GET', '')).status).toBe(200)
-  await storeSegment(late)
+  await storeSound(late)
   await reconcile(env, Infinity)
   await late.alarm()
   expect(await late.heartbeat()).not.toBe('continue')
@@ -309,8 +315,8 @@ test('a part whose start arrives after the removal, before its end was written, 
 test('a part that fails for good fails its job, and nothing is left', async () => {
   const { id, main, parts } = await startDivided()
   const [last, chunk] = parts
-  await storeSegment(last)
-  await storeSegment(chunk)
+  await storeWork(last)
+  await storeSound(chunk)
   expect((await last.fail('encoder_failed', { message: 'Frame 17.' })).status).toBe(200)
   await expect.poll(() => chunk.heartbeat()).not.toBe('continue')
   const status = await readStatus(id)
@@ -331,8 +337,7 @@ test('a part that fails for good fails its job, and nothing is left', async () =
 test('objects for the attempt that puts the parts together: of parts, read in ranges, and gone with the job', async () => {
   const { id, main, parts } = await startDivided()
   const [last, rest] = parts
-  const nameOf = ({ run }: FakeAttempt, file: string) =>
-    `/work/${parseTaskId(run.task_id).number}-${run.attempt}/${file}`
+  const nameOf = (attempt: FakeAttempt, file: string) => `/work/${workOf(attempt, file)}`
   const bytes = new Uint8Array([1, 2, 3, 4, 5, 6])
   const name = nameOf(last, 'video_0.1')
   expect((await last.taskApi('PUT', name, bytes)).status).toBe(200)
@@ -390,7 +395,7 @@ test('the end of a divided job does not wait for the removal of what its parts s
   // No alarm rings by itself.
   advanceClock(3600_000)
   const { id, main, parts } = await startDivided()
-  for (const part of parts) await storeSegment(part)
+  for (const part of parts) await storeWork(part)
   const ended = vi.spyOn(JobMonitor.prototype, 'jobEnded')
   expect((await apiRequest(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
   expect(ended).not.toHaveBeenCalled()
@@ -430,8 +435,7 @@ test('only the main task decides and reports for its job', async () => {
   ] as const)
     expect([path, (await last.taskApi(method, path, body)).status]).toEqual([path, 403])
   expect((await last.finish([], { written: [MASTER_PLAYLIST] })).status).toBe(403)
-  const foreign = `hls/video_0/${main.attemptDirectory}/00001.m4s`
-  expect((await last.putObject(foreign, 'abc', 'video/mp4')).status).toBe(403)
+  expect((await last.putObject(segmentOf(main), 'abc', 'video/mp4')).status).toBe(403)
 })
 
 const ofBuild = (build: string) => ({ [BUILD_HEADER]: build })

@@ -12,7 +12,7 @@ import { findTask } from '../../../worker/db/tasks.ts'
 import { reconcile } from '../../../worker/reconciler.ts'
 import { jobMonitor, taskMonitor } from '../../../worker/scheduler/applyEvent.ts'
 import { apiRequest, BASE_URL, jobBody, postJson } from '../support/apiClient.ts'
-import { HLS_JOB, HLS_PLAN, MASTER_PLAYLIST, startDividedJob } from '../support/dividedFixture.ts'
+import { HLS_JOB, HLS_PLAN, MASTER_PLAYLIST, SOUND, startDividedJob } from '../support/dividedFixture.ts'
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, readStatus, startJob, startNextAttempt } from '../support/jobFixture.ts'
 
@@ -24,6 +24,9 @@ const DONE = { ...noProgress, transcoded: 1 }
 const numberOf = ({ run }: FakeAttempt) => parseTaskId(run.task_id).number
 const directoryOf = (attempt: FakeAttempt) => `${numberOf(attempt)}-${attempt.run.attempt}`
 const segmentOf = (attempt: FakeAttempt) => `hls/video_0/${attempt.attemptDirectory}/00001.m4s`
+
+const beginSound = (attempt: FakeAttempt) =>
+  attempt.taskApi('POST', '/uploads', { path: SOUND[0], content_type: SOUND[1], expected_size: 3 })
 
 async function rowsOf(sql: string, job: string): Promise<unknown[]> {
   return (await env.DB.prepare(sql).bind(job).all()).results
@@ -207,10 +210,10 @@ test('a second delivery, with another record and other warnings, changes nothing
   expect((await readStatus(id)).warnings).toMatchObject([{ message: 'first' }])
 })
 
-test('an output below the directory of another attempt, or outside all of them, is refused in every spelling', async () => {
+test('a part stores no output but files of audio and pictures: everything else is refused in every spelling', async () => {
   const other = await startOther()
   const { job, main, last, chunk } = await startDivided()
-  const own = last.attemptDirectory
+  const own = main.attemptDirectory
   const type = 'video/mp4'
   const forbidden: Refusal = [403, 'forbidden', /is not an output of this attempt/]
   const invalid: Refusal = [400, 'invalid_request', /path/i]
@@ -222,15 +225,13 @@ test('an output below the directory of another attempt, or outside all of them, 
         body: BYTES,
       }),
     )
-  for (const directory of [chunk, main, other.parts[0]].map((each) => each.attemptDirectory))
-    await expectRefused(job, directory, forbidden, () => put(`hls/video_0/${directory}/00001.m4s`))
+  for (const path of [SOUND[0], segmentOf(main), segmentOf(other.main), `hls/video_0/${job}-1-2/00001.m4s`])
+    await expectRefused(job, path, forbidden, () => put(path))
   for (const [path, refusal] of [
-    [`hls/video_0/${job}-1-2/00001.m4s`, forbidden],
-    [`hls/video_1/${own}/00001.m4s`, forbidden],
     [`hls/video_0/${own}/00001.m4s/00002.m4s`, forbidden],
-    [`hls/video_0/${own}/../${chunk.attemptDirectory}/00001.m4s`, forbidden],
-    [`hls/video_0/${own}/%2e%2e/${chunk.attemptDirectory}/00001.m4s`, forbidden],
-    [`hls/video_0/${own}/..%2f${chunk.attemptDirectory}/00001.m4s`, invalid],
+    [`hls/video_0/x/../${own}/00001.m4s`, forbidden],
+    [`hls/video_0/x/%2e%2e/${own}/00001.m4s`, forbidden],
+    [`hls/video_0/x/..%2f${own}/00001.m4s`, invalid],
     [`hls/video_0/${own}%2f00001.m4s`, invalid],
     [`hls/video_0/${own}/%252e%252e/00001.m4s`, forbidden],
     [`hls/video_0/${own}//00001.m4s`, invalid],
@@ -244,19 +245,18 @@ test('an output below the directory of another attempt, or outside all of them, 
   ] as const)
     await expectRefused(job, path, refusal, () => put(path))
   for (const [path, refusal] of [
-    [segmentOf(chunk), forbidden],
     [segmentOf(main), forbidden],
-    [`../${segmentOf(last)}`, invalid],
-    [`hls/video_0/${own}/../${chunk.attemptDirectory}/00001.m4s`, invalid],
-    [`/${segmentOf(last)}`, invalid],
-    [`${segmentOf(last)}\u0000`, invalid],
+    [`../${SOUND[0]}`, invalid],
+    [`x/../${SOUND[0]}`, invalid],
+    [`/${SOUND[0]}`, invalid],
+    [`${SOUND[0]}\u0000`, invalid],
+    ['sound/a_audio_1.m4a', forbidden],
     ['hls/master.m3u8', forbidden],
   ] as const)
     await expectRefused(job, path, refusal, () =>
       last.taskApi('POST', '/uploads', { path, content_type: type, expected_size: 3 }),
     )
-  const { upload } = await chunk.storeObject(segmentOf(chunk), BYTES)
-  await expectRefused(job, 'upload', forbidden, () => last.taskApi('PUT', `/uploads/${upload}/2`, BYTES))
+  const { upload } = await chunk.storeObject(SOUND[0], BYTES, SOUND[1])
   await expectRefused(job, 'part 10001', [400, 'invalid_request', /10000 parts/], () =>
     chunk.taskApi('PUT', `/uploads/${upload}/10001`, BYTES),
   )
@@ -388,7 +388,7 @@ test('what a lost attempt sends before the next one begins is refused, and its w
   await expectRefused(job, 'its next work', [403, 'forbidden', /is not of this attempt/], () =>
     last.taskApi('PUT', `/work/${directoryOf(again)}/a`, BYTES),
   )
-  await expectRefused(job, 'output', STALE, () => last.putObject(segmentOf(last), 'late'))
+  await expectRefused(job, 'upload', STALE, () => beginSound(last))
   await expectRefused(job, 'records', STALE, () => last.taskApi('GET', '/parts/0'))
   await expectRefused(job, 'fail', STALE, () => last.fail('encoder_failed'))
   expect((await again.deliver({ bits: 2 })).status).toBe(200)
@@ -401,13 +401,10 @@ test('what a lost attempt sends before the next one begins is refused, and its w
 async function expectOver(job: string, attempts: readonly FakeAttempt[]): Promise<void> {
   for (const attempt of attempts) {
     const name = attempt.run.task_id
-    await expectRefused(job, `${name} output`, STALE, () => attempt.putObject(segmentOf(attempt), 'late'))
     await expectRefused(job, `${name} work`, STALE, () =>
       attempt.taskApi('PUT', `/work/${directoryOf(attempt)}/a`, BYTES),
     )
-    await expectRefused(job, `${name} upload`, STALE, () =>
-      attempt.taskApi('POST', '/uploads', { path: segmentOf(attempt), content_type: 'video/mp4', expected_size: 3 }),
-    )
+    await expectRefused(job, `${name} upload`, STALE, () => beginSound(attempt))
     await expectRefused(job, `${name} records`, STALE, () => attempt.taskApi('GET', '/parts/0'))
     await expectRefused(job, `${name} work objects`, STALE, () => attempt.taskApi('GET', '/work/1-1/a'))
     await expectRefused(job, `${name} divide`, [403, 'forbidden', /./], () => attempt.divide(PARTS))
@@ -478,7 +475,7 @@ test('a survey that is over: its parts and its main attempt change nothing in th
 
   await expectRefused(job, 'lost', STALE, () => lost.deliver({ bits: 9 }, WARNED))
   for (const part of [first, second, lost]) {
-    await expectRefused(job, 'work', STALE, () => part.putObject(segmentOf(part), 'late'))
+    await expectRefused(job, 'upload', STALE, () => beginSound(part))
     await expectRefused(job, 'records', STALE, () => part.taskApi('GET', '/parts/0'))
   }
   const before = await everythingOf(job)

@@ -1,22 +1,16 @@
-// In charge of: moving a movie fragment to a later time (ISO/IEC 14496-12, 8.8.5 and 8.8.12).
+// In charge of: moving a movie fragment to a later time (ISO/IEC 14496-12, 8.8.12).
 // Not in charge of: its samples (movieFragment.ts).
 import { FormatError } from '../formatError.ts'
 import { findBox, viewOf } from './boxReader.ts'
 
 const MAX_SHORT_TIME = 2 ** 32 - 1
 
-/** `moof` is the whole box. `ticks` are added to its decode time; `sequence` replaces its sequence number. */
-export function moveFragment(
-  moof: Uint8Array,
-  { ticks, sequence }: { ticks: number; sequence: number },
-): Uint8Array<ArrayBuffer> {
+/** `moof` is the whole box. `ticks` are added to its decode time. */
+export function moveFragment(moof: Uint8Array, ticks: number): Uint8Array<ArrayBuffer> {
   const copy = Uint8Array.from(moof)
-  const inside = copy.subarray(8)
-  const mfhd = findBox(inside, 'mfhd')
-  const tfdt = findBox(inside, 'traf', 'tfdt')
-  if (mfhd === null || tfdt === null || mfhd.length < 8 || tfdt.length < (tfdt[0] === 1 ? 12 : 8))
+  const tfdt = findBox(copy.subarray(8), 'traf', 'tfdt')
+  if (tfdt === null || tfdt.length < (tfdt[0] === 1 ? 12 : 8))
     throw new FormatError('damaged', 'The encoder wrote a movie fragment without a time.')
-  viewOf(mfhd).setUint32(4, sequence)
   const view = viewOf(tfdt)
   if (tfdt[0] === 1) view.setBigUint64(4, view.getBigUint64(4) + BigInt(ticks))
   else if (view.getUint32(4) + ticks > MAX_SHORT_TIME)

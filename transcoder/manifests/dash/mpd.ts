@@ -4,7 +4,7 @@ import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { base64 } from '../../formats/encodeBytes.ts'
 import { cuesInPresentation } from '../presentation/adBreaks.ts'
 import { audioSet, audioSets, imageSet, subsets, textSet, videoSets } from './adaptationSets.ts'
-import { filesOf, needsList, rangesOf, type Addressing } from './segmentAddressing.ts'
+import { filesOf, rangesOf, type Addressing } from './segmentAddressing.ts'
 import { seconds } from '../hls/playlistSyntax.ts'
 import type { Presentation } from '../presentation/presentation.ts'
 import { locateInTar, type TarIndex } from '../presentation/objectLocation.ts'
@@ -13,18 +13,18 @@ import { encodeUriPath } from '../presentation/relativeUri.ts'
 import { xmlDocument, element, type Xml } from '../../formats/xml.ts'
 
 const PROFILES = 'urn:mpeg:dash:profile:isoff-live:2011,urn:mpeg:dash:profile:cmaf:2019'
-/** SegmentList is not part of the live profile. */
+/** SegmentList is not part of the live profile: a tar. */
 const FULL_PROFILE = 'urn:mpeg:dash:profile:full:2011'
 /** ANSI/SCTE 214-1, 6.8.4: one splice_info_section in base64. */
 const CUE_SCHEME = 'urn:scte:scte35:2014:xml+bin'
 const CUE_NAMESPACE = 'http://www.scte.org/schemas/35/2016'
 
-/** `manifest.mpd`. Throws for tracks that are not CMAF, and for segments of one directory whose names do not count up by one. */
+/** `manifest.mpd`. Throws for tracks that are not CMAF, and for segments whose names do not count up by one. */
 export function dashManifest(presentation: Presentation): string {
-  const { text, thumbnails, video, audio } = presentation
+  const { text, thumbnails } = presentation
   return manifest(
     presentation,
-    [...video, ...audio].some(needsList) ? FULL_PROFILE : PROFILES,
+    PROFILES,
     null,
     sets(presentation, filesOf, [
       ...text.map((track) => (id: number) => textSet(track, id)),

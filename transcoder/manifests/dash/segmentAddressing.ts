@@ -8,29 +8,12 @@ import { element, type Xml } from '../../formats/xml.ts'
 /** Writes the element that gives the addresses of a track's segments. */
 export type Addressing = (track: VideoTrack | AudioTrack) => Xml
 
-/**
- * Files. ISO/IEC 23009-1, 5.3.9.4: a template, where their names differ by a number only. The parts of a divided job have
- * directories of their own: then 5.3.9.3, a list.
- */
+/** Files, whose names differ by a number only: a template (ISO/IEC 23009-1, 5.3.9.4). */
 export const filesOf: Addressing = (track) => {
   const { directory, timescale, segments } = track
-  const own = (uri: string): string => encodeUriPath(joinPath(directory, uri))
-  const initialization = own(initOf(track))
-  if (needsList(track))
-    return element('SegmentList', { timescale }, [
-      element('Initialization', { sourceURL: initialization }),
-      timeline(segments, false),
-      ...segments.map(({ uri }) => element('SegmentURL', { media: own(uri) })),
-    ])
+  const initialization = encodeUriPath(joinPath(directory, initOf(track)))
   const { media, first } = numbering(directory, segments)
   return element('SegmentTemplate', { timescale, initialization, media, startNumber: first }, [timeline(segments)])
-}
-
-/** No template gives the addresses of this track's segments. */
-export function needsList({ segments }: Pick<VideoTrack | AudioTrack, 'segments'>): boolean {
-  const directoryOf = (uri: string): string => uri.slice(0, uri.lastIndexOf('/') + 1)
-  const first = directoryOf(segments[0]?.uri ?? '')
-  return segments.some(({ uri }) => directoryOf(uri) !== first)
 }
 
 /** 5.3.9.3: byte ranges of one file, the base URL. */

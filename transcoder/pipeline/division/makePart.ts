@@ -3,19 +3,14 @@
 import type { Warning } from '#contract/errors.ts'
 import type { DeliverPost, TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
+import { partTaskNumber } from '#contract/taskId.ts'
 import type { Attempt } from '../../attempt.ts'
 import { ChunkReading } from '../../division/chunkReading.ts'
 import type { PartRecord } from '../../division/partRecord.ts'
 import { encodePartRecord } from '../../division/recordEncoding.ts'
-import {
-  chunkRecordOf,
-  restRecordOf,
-  restRecordOfFiles,
-  trackRecord,
-  type PartFacts,
-  type RestFacts,
-} from '../../division/recordParts.ts'
+import { chunkRecordOf, restRecordOf, type RestFacts } from '../../division/recordParts.ts'
 import { UnlikeChunks } from '../../division/unlikeChunks.ts'
+import { putWorkObject, workDirectory } from '../../division/workObjects.ts'
 import { encodedSegments } from '../../plan/division/encodedSegments.ts'
 import { planOfPart, partsOf } from '../../plan/division/partPlan.ts'
 import { isSoughtTransport } from '../../plan/division/soughtTransport.ts'
@@ -23,7 +18,6 @@ import { surveyPartsOf } from '../../plan/division/surveyPlan.ts'
 import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { forEngine } from '../../plan/planEngine.ts'
-import { probePart } from '../attemptReports.ts'
 import { ExpectedBytes } from '../../source/expectedBytes.ts'
 import { endedStreamWarnings } from '../../analysis/damage/endedStreams.ts'
 import { lateWarnings } from '../multiplexOutput.ts'
@@ -35,7 +29,7 @@ import { transcode, type Transcoded } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
 import { drawnInChunk } from './drawnSubtitles.ts'
 import { makeSurveyPart } from './surveyPart.ts'
-import { lastVideo, requireUsableVideo } from './lastVideo.ts'
+import { lastVideoSeconds, requireUsableVideo } from './lastVideo.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
 /** The source is not analysed again: the plan says everything. */
@@ -83,7 +77,6 @@ async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Pro
     {
       whole: part.kind === 'chunk' ? encodedSegments(whole) : whole,
       ...(reading === null ? {} : { reading }),
-      ...(part.kind === 'rest' ? { lastVideo: () => lastVideo(attempt, encodedSegments(whole)) } : {}),
     },
   )
   // The log is sent while the last uploads end.
@@ -108,7 +101,7 @@ async function recordOf(
   made: Transcoded,
   reading: ChunkReading | null,
 ): Promise<PartRecord> {
-  const { attempt } = open
+  const { attempt, task } = open
   const { segments, damage, late } = made
   const ended = endedStreamWarnings(attempt.loopback.endedStreams, open, made.plan)
   const warnings: Warning[] = [...lateWarnings(late), ...ended]
@@ -117,19 +110,21 @@ async function recordOf(
     // Uploads that have begun are completed: nothing may write when the part has ended.
     if (reading !== null) await segments.finish()
     const read = reading?.record(made.plan)
-    // All chunks of a rendition have the same header: only the first chunk probes it.
-    const probed = part.chunk === 0 ? await probePart(attempt, whole, segments.streams) : new Map<string, never>()
-    const facts: PartFacts = { probed, damage, warnings }
     return chunkRecordOf(segments, encodedSegments(whole), part.chunk, {
-      ...facts,
+      damage,
+      warnings,
       ...(read === undefined ? {} : { read }),
     })
   }
   const facts = await restFacts(open, whole, made, warnings)
-  const tracks = await Promise.all(made.encoded.slice(whole.audioFiles.length).map(({ stored }) => stored))
-  if (segments === null) return restRecordOfFiles(tracks, facts)
-  const probed = await probePart(attempt, whole, segments.streams)
-  return { ...(await restRecordOf(segments, whole, { ...facts, probed })), tracks: tracks.map(trackRecord) }
+  if (segments === null) return restRecordOf(whole, facts, null)
+  const directory = workDirectory(partTaskNumber(task.part!.index), task.attempt)
+  return restRecordOf(whole, facts, {
+    segmenter: segments,
+    videoSeconds: await lastVideoSeconds(attempt, whole),
+    store: (name, picture) =>
+      putWorkObject(attempt.taskClient, `${directory}/${name}`, picture, attempt.controller.signal),
+  })
 }
 
 async function restFacts(
@@ -141,11 +136,11 @@ async function restFacts(
   const extracted = await extractor?.finish()
   const files = encoded.slice(0, audioFiles.length)
   return {
-    probed: new Map(),
     damage,
     warnings: [...warnings, ...(extracted?.warnings ?? [])],
     files: [...(await storedFiles(attempt, { ...plan, audioFiles }, files, true)), ...(extracted?.objects ?? [])],
     audioFileSeconds: files.map(({ probed }) => probed.durationSeconds),
     sourceBytes: sizeBytes,
+    tracks: await Promise.all(encoded.slice(audioFiles.length).map(({ stored }) => stored)),
   }
 }

@@ -1,21 +1,19 @@
-// In charge of: outputs of a divided job that have one writer: the tracks that one part encodes for all of them, and the
-// plan that copies what the parts encoded into the outputs.
+// In charge of: the outputs of a divided job: the tracks that one part encodes for all of them, and the plan that copies
+// what the parts encoded into the outputs.
 // Not in charge of: the video of chunks (encodedSegments.ts), reading what is stored (transcoder/division/workObjects.ts).
 import { segmentForms } from '../forms.ts'
 import type { StoredTrack, AudioFilePlan, Plan } from '#contract/task/plan/plan.ts'
 import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
 import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
-import { isCopiedFromParts } from './encodedSegments.ts'
 
 /** For the boxes of mp4, and for rates above the requested ones. */
 const OVERHEAD = 1.1
 /** Half a day, where the source does not state its length. */
 const UNKNOWN_SECONDS = 12 * 3600
 
-/** Each track of the outputs once, as files that are not outputs. None where parts store the outputs themselves. */
+/** Each track of the outputs once, as files that are not outputs. */
 export function intermediateTracks(plan: Plan): AudioFilePlan[] {
-  if (!isCopiedFromParts(plan)) return []
   return distinctTracks(plan).map(({ audio, trimmed }, index) => ({
     profile: audio.profile,
     path: `audio_${index}`,

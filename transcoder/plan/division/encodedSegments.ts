@@ -1,4 +1,4 @@
-// In charge of: the video of a job as chunks make it: segments, even if outputs are files that are copied from them.
+// In charge of: the video of a job as chunks make it: segments, from which the outputs are copied.
 // Not in charge of: where chunks begin (planDivision.ts), the outputs that are made of them (copyPlan.ts).
 import { multiply, ratio, toNumber, type Rational } from '../../formats/rational.ts'
 import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
@@ -10,21 +10,9 @@ export const SEGMENT_SECONDS = 4
 /** Chunks begin where GOPs of all files begin: if that is rarer, their number could not be chosen. */
 const LONGEST_SECONDS = 30
 
-/** The outputs are one file, or one continuous stream of packets: the last attempt copies them from segments. */
-export function isCopiedFromParts({ packaging }: Pick<Plan, 'packaging'>): boolean {
-  return (
-    packaging === null ||
-    packaging.tar !== null ||
-    packaging.renditions.some(({ forms }) => forms.some((form) => form !== 'cmaf'))
-  )
-}
-
-/**
- * Unchanged where parts store the outputs themselves; without packaging where the GOPs of files do not fit together.
- * `seconds`: about how long the segments of single files are.
- */
+/** Unchanged where the GOPs of single files do not fit together. `seconds`: about how long the segments of single files are. */
 export function encodedSegments(plan: Plan, seconds = plan.division?.segmentSeconds ?? SEGMENT_SECONDS): Plan {
-  if (!isCopiedFromParts(plan) || plan.packaging?.isIntermediate === true) return plan
+  if (plan.packaging?.isIntermediate === true) return plan
   const { packaging, outputs } = plan
   const duration =
     packaging?.segmentDuration ??

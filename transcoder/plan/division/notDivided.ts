@@ -2,8 +2,6 @@
 // Not in charge of: how long chunks are (planDivision.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { seekOrigin } from '../streams/cut.ts'
-import { isCopiedFromParts } from './encodedSegments.ts'
-import { fitsInManifest } from './manifestSize.ts'
 import { notSought } from './soughtTransport.ts'
 import { encodedVideo } from '../argv/ffmpegArgs.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -18,9 +16,8 @@ export function notDivided(spec: JobSpec, plan: Plan, media: MediaInfo, seekable
   return ofOutputs(plan) ?? ofSource(spec, plan, media, seekable)
 }
 
-/** Parts store segments. Outputs with one writer (files, continuous streams) are copied from segments. */
 function ofOutputs(plan: Plan): string | null {
-  return plan.packaging === null ? ofFiles(plan) : ofPackage(plan, plan.packaging)
+  return plan.packaging === null ? ofFiles(plan) : ofPackage(plan.packaging)
 }
 
 function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
@@ -33,12 +30,9 @@ function firstReason(videos: readonly VideoPlan[]): string | null {
   return videos.map(ofVideo).find((reason) => reason !== null) ?? null
 }
 
-function ofPackage({ durationSeconds }: Plan, packaging: PackagingPlan): string | null {
+function ofPackage(packaging: PackagingPlan): string | null {
   const renditions = packaging.renditions.filter(({ kind }) => kind === 'video')
   if (renditions.length === 0) return 'the job makes no video'
-  if (packaging.tar !== null && packaging.thumbnails !== null) return 'a tar with thumbnails is made by one task'
-  if (!isCopiedFromParts({ packaging }) && !fitsInManifest(packaging, durationSeconds))
-    return 'its DASH manifest would be too long: longer segments or fewer renditions make it shorter'
   return firstReason(renditions.flatMap(({ video }) => video ?? []))
 }
 

@@ -2,7 +2,7 @@
 // Not in charge of: how the job is divided (planDivision.ts), the part's frames by number (model/partFrames.ts).
 import type { DivisionPlan, PartPlan } from '#contract/task/plan/divisionPlan.ts'
 import { intermediateTracks } from './copyPlan.ts'
-import { encodedSegments, isCopiedFromParts } from './encodedSegments.ts'
+import { encodedSegments } from './encodedSegments.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 
 /**
@@ -43,7 +43,6 @@ function planOfRest(plan: Plan, part: PartPlan): Plan {
   const { packaging } = plan
   // Captions are added when the files are made.
   if (packaging === null) return { ...common, outputs: [], sidecars: [] }
-  if (!isCopiedFromParts(plan)) return common
   const renditions = packaging.renditions.filter(({ kind }) => kind === 'video')
   return { ...common, packaging: { ...packaging, tar: null, renditions } }
 }

@@ -82,7 +82,7 @@ function divideInto(
   const least = Math.max(1, LEAST_LAST_SECONDS / segment)
   const shares = taperedShares(length, { most, least, slots }, (maxParts ?? 0) - MAX_SURVEY_PARTS - OTHER_PARTS)
   const chunks = chunkStarts(packaging, length, shares)
-  if (chunks.length > 1 && !fitsInRecords(packaging, plan.durationSeconds, longestChunkSeconds({ chunks }, packaging)))
+  if (chunks.length > 1 && !fitsInRecords(packaging, longestChunkSeconds({ chunks }, packaging)))
     return {
       left_out: 'the list of its segments would be too long: longer segments or fewer renditions make it shorter',
     }

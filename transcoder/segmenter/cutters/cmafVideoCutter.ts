@@ -12,16 +12,9 @@ import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
 /** Boxes between the fragments that belong to a file and not to a segment. */
 const FILE_LEVEL_BOXES = new Set(['mfra', 'sidx', 'free', 'skip', 'styp'])
 
-/** What the output has before a chunk. */
-export interface BeforeChunk {
-  frames: number
-  fragments: number
-}
-
 export class CmafVideoCutter implements Cutter {
   readonly #cadence: Cadence
-  readonly #before: BeforeChunk | null
-  #fragments: number
+  readonly #framesBefore: number | null
   readonly #reader = new BoxReader()
   #ftyp: Uint8Array | null = null
   track: TrackInfo | null = null
@@ -36,12 +29,11 @@ export class CmafVideoCutter implements Cutter {
   /** The time until which the frames read so far are shown. */
   #until = 0
 
-  /** `before`: null = the stream is the whole output. */
-  constructor(cadence: Cadence, before: BeforeChunk | null = null) {
+  /** `framesBefore`: of the output before this chunk; null = the stream is the whole output. */
+  constructor(cadence: Cadence, framesBefore: number | null = null) {
     this.#cadence = cadence
-    this.#before = before
-    this.#frames = before?.frames ?? 0
-    this.#fragments = before?.fragments ?? 0
+    this.#framesBefore = framesBefore
+    this.#frames = framesBefore ?? 0
   }
 
   push(chunk: Uint8Array): CutEvent[] {
@@ -75,8 +67,8 @@ export class CmafVideoCutter implements Cutter {
     const { track } = this
     if (this.#moof === null || track === null)
       throw new FormatError('damaged', 'The encoder wrote an mdat box without a moof box.')
-    this.#fragments += 1
-    if (this.#before !== null) this.#moof = this.#moved(this.#moof, track, this.#before)
+    if (this.#framesBefore !== null)
+      this.#moof = moveFragment(this.#moof, ticksOf(this.#framesBefore, this.#cadence, track.timescale))
     const fragment = readFragment(this.#moof, track.defaults, header.length)
     if (fragment.samples.reduce((sum, { size }) => sum + size, 0) !== bytes)
       throw new FormatError('damaged', 'The size of a movie fragment differs from the size of its samples.')
@@ -122,10 +114,6 @@ export class CmafVideoCutter implements Cutter {
       time += duration
     }
     this.#moof = null
-  }
-
-  #moved(moof: Uint8Array, { timescale }: TrackInfo, { frames }: BeforeChunk): Uint8Array {
-    return moveFragment(moof, { ticks: ticksOf(frames, this.#cadence, timescale), sequence: this.#fragments })
   }
 
   #emit(bytes: Uint8Array, cuts: CutEvent[]): void {

@@ -112,7 +112,8 @@ test('a divided job has the frames, times and samples of one task', async () => 
     if (!path.includes('audio')) expect(frames).toBe(SECONDS * RATE)
   }
   const mpd = await (await fetch(status.outputs.find(({ path }) => path.endsWith('manifest.mpd'))?.url ?? '')).text()
-  expect(mpd).toContain('<SegmentList')
+  expect(mpd).toContain('profile:isoff-live')
+  expect(mpd).toContain('<SegmentTemplate')
   extracts = extractsOf(status)
   expect(extracts).toHaveLength(Math.ceil(SECONDS / 5) + 1)
   expect(extracts).toEqual(extractsOf(alone))

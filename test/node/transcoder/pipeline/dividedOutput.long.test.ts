@@ -10,6 +10,7 @@ import { cueAtSeconds, makeCueClip } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
 import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
 import { compareDivision, type ComparedDivision } from '../../../support/transcoder/comparedDivision.ts'
+import { expectSameSegments } from '../../../support/transcoder/comparedSegments.ts'
 import { joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
 
@@ -19,22 +20,13 @@ const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_ou
 
 const task = (changes: Partial<JobConfig>, bitrates = [300]) => segmentedTask({ ...CMAF, ...changes }, bitrates)
 
-/** The encoded video differs, and with it what states its size; all else is the same. */
-function expectSame({ alone, divided, onlyAlone, onlyDivided, different }: ComparedDivision): void {
-  expect(alone.problems).toEqual([])
-  expect(divided.problems).toEqual([])
-  expect([onlyAlone, onlyDivided]).toEqual([[], []])
-  const ofVideo = /video_\d.*\.(mp4|m4s)$|iframes\.m3u8$|master\.m3u8$|manifest\.mpd$|job\.json$/
-  expect(different.filter((name) => !ofVideo.test(name))).toEqual([])
-  expect(divided.finished?.usage).toEqual(alone.finished?.usage)
-  expect(divided.finished?.warnings).toEqual(alone.finished?.warnings)
-}
+const expectSame = (compared: ComparedDivision) => expectSameSegments(fixture, compared)
 
 test('captions in the video, and thumbnails', async (context) => {
   const source = await readFile(sharedClip(context, 'multi-channel-608-captions.ts'))
   const of = task({ closed_captions: true, thumbnails: true, audioProfiles: [] })
   const compared = await compareDivision(fixture, of, { source, chunks: [0, 1] })
-  expectSame(compared)
+  await expectSame(compared)
   expect([...compared.divided.objects.keys()].filter((name) => name.includes('captions/CC1'))).not.toEqual([])
   expect(compared.divided.objects.has('out/thumbnails/poster.jpg')).toBe(true)
 })
@@ -42,7 +34,7 @@ test('captions in the video, and thumbnails', async (context) => {
 test('audio files', async () => {
   const source = await makeSourceClip(fixture, 7)
   const compared = await compareDivision(fixture, task({ audio_output_path: 'sound' }), { source, chunks: [0, 1, 2] })
-  expectSame(compared)
+  await expectSame(compared)
   expect(compared.divided.objects.has('sound/clip_audio_0.m4a')).toBe(true)
 })
 
@@ -52,7 +44,7 @@ test('text subtitles of the source', async () => {
   await ffmpeg(['-i', path('clip.mp4'), '-i', path('en.srt'), '-c', 'copy', '-c:s', 'srt', path('text.mkv')])
   const source = await readFile(path('text.mkv'))
   const compared = await compareDivision(fixture, task({}), { source, chunks: [0, 1, 2] })
-  expectSame(compared)
+  await expectSame(compared)
   expect([...compared.divided.objects.keys()].filter((name) => name.includes('captions/sub_0'))).not.toEqual([])
 })
 
@@ -64,7 +56,7 @@ test('cues of the source, at which segments end', async () => {
   const flags = ['-g', '50', '-bf', '2', '-f', 'mpegts']
   const source = await makeCueClip(path('cues.ts'), { seconds: 8, audio: [1], flags }, cues)
   const compared = await compareDivision(fixture, task({ scte35_passthough: true }), { source, chunks: [0, 2] })
-  expectSame(compared)
+  await expectSame(compared)
   const playlist = compared.divided.objects.get('out/video_0/playlist.m3u8')!.toString()
   expect(playlist).toMatch(/EXT-X-DATERANGE/)
   const numbers = sequencesOf(joinedSegments(compared.divided.objects, 'out/video_0/playlist.m3u8'))
@@ -81,7 +73,7 @@ test('cues as near to joins as the places of chunks keep, and one that arrives a
   const flags = ['-g', '50', '-bf', '2', '-f', 'mpegts']
   const source = await makeCueClip(path('near.ts'), { seconds: 8, audio: [1], flags }, cues)
   const compared = await compareDivision(fixture, task({ scte35_passthough: true }), { source, chunks: [0, 2, 3] })
-  expectSame(compared)
+  await expectSame(compared)
   const [alone, divided] = [compared.alone, compared.divided].map(({ objects }) =>
     joinedSegments(objects, 'out/video_0/playlist.m3u8'),
   )
@@ -101,7 +93,7 @@ async function keyTimes(stream: Buffer): Promise<number[]> {
 test('a part of the source, and video alone', async () => {
   const source = await makeSourceClip(fixture, 12)
   const of = task({ start_seconds: 2.2, end_seconds: 9.7, audioProfiles: [] })
-  expectSame(await compareDivision(fixture, of, { source, chunks: [0, 2] }))
+  await expectSame(await compareDivision(fixture, of, { source, chunks: [0, 2] }))
 })
 
 test('frame rates that differ between renditions', async () => {
@@ -109,5 +101,5 @@ test('frame rates that differ between renditions', async () => {
   const of = task({}, [300, 200])
   const [first, second] = of.config.videoProfiles
   of.config.videoProfiles = [first!, { ...second!, video_framerate: '1/2x' }]
-  expectSame(await compareDivision(fixture, of, { source, chunks: [0, 1, 3] }))
+  await expectSame(await compareDivision(fixture, of, { source, chunks: [0, 1, 3] }))
 })

@@ -1,10 +1,8 @@
-// In charge of: segments of divided jobs that one writer makes, in every form, with everything beside them.
+// In charge of: segments of divided jobs in every form but plain CMAF.
 // Not in charge of: plain HLS (dividedSegments.test.ts).
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import { sharedClip } from '../../../support/media/media.ts'
 import { cueAtSeconds, makeCueClip, readCues } from '../../../support/mpegts/cueClips.ts'
 import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
 import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
@@ -29,9 +27,14 @@ test.each<[string, Partial<JobConfig>]>([
   await expectSameSegments(fixture, await compareDivision(fixture, task, { source, chunks: [0, 2] }))
 })
 
-test('tar', async () => {
+test('tar, with thumbnails', async () => {
   const source = await makeSourceClip(fixture, 9)
-  const task = segmentedTask({ output_container: 'hls', segmented_output_dash: true, create_tar_file: true })
+  const task = segmentedTask({
+    output_container: 'hls',
+    segmented_output_dash: true,
+    create_tar_file: true,
+    thumbnails: true,
+  })
   const compared = await compareDivision(fixture, task, { source, chunks: [0, 2] })
   await expectSameSegments(fixture, compared)
   const { objects } = compared.divided
@@ -39,14 +42,6 @@ test('tar', async () => {
     joinedSegments(objects, `out/${name}`),
   )
   expect(inTar!.equals(alone!)).toBe(true)
-})
-
-test('captions in the video, and thumbnails', async (context) => {
-  const source = await readFile(sharedClip(context, 'multi-channel-608-captions.ts'))
-  const task = segmentedTask({ output_container: 'hls', closed_captions: true, thumbnails: true, audioProfiles: [] })
-  const compared = await compareDivision(fixture, task, { source, chunks: [0, 1], ranges: false })
-  await expectSameSegments(fixture, compared)
-  expect([...compared.divided.objects.keys()].filter((name) => name.includes('captions/CC1'))).not.toEqual([])
 })
 
 test('cues', async () => {

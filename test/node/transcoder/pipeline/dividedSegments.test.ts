@@ -1,5 +1,5 @@
-// In charge of: segments of divided jobs that one writer makes of what the parts encoded: those of one task.
-// Not in charge of: other forms (dividedSegments.long.test.ts), segments that parts store themselves (dividedOutput.test.ts).
+// In charge of: transport streams of divided jobs: those of one task.
+// Not in charge of: other forms (dividedSegments.long.test.ts, dividedOutput.test.ts).
 import { test } from 'vitest'
 import { makeSourceClip } from '../../../support/transcoder/attemptFixture.ts'
 import { compareDivision } from '../../../support/transcoder/comparedDivision.ts'

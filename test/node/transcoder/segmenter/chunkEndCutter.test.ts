@@ -37,7 +37,7 @@ interface Cut {
 
 /** `piece`: bytes of one read. */
 function cut(bytes: number, piece = 1000): Cut {
-  const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }), {
+  const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), {
     frames: FRAMES,
     bytes,
   })
@@ -92,7 +92,7 @@ describe('the last access unit', () => {
   })
 
   test('needs a key frame behind it', () => {
-    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }), {
+    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), {
       frames: FRAMES - 1,
       bytes: 0,
     })
@@ -100,7 +100,7 @@ describe('the last access unit', () => {
   })
 
   test('a stream that is cut off', () => {
-    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }), {
+    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), {
       frames: FRAMES,
       bytes: 0,
     })
@@ -117,11 +117,7 @@ describe('of a plan', () => {
     const video = { ...packaging.renditions[0]!.video!, ...change }
     const segments = 4 / toNumber(packaging.segmentDuration)
     const part: PartPlan = { kind: 'chunk', chunk: 0, from: 0, to: segments }
-    const chunk = constantRateChunk(
-      new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }),
-      { part, packaging },
-      video,
-    )
+    const chunk = constantRateChunk(new CmafVideoCutter(cadence, 0), { part, packaging }, video)
     const events = [...chunk.cutter.push(encoded), ...chunk.cutter.end(null)]
     return { events, overrun: chunk.overrun() }
   }

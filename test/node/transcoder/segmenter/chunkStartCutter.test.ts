@@ -55,7 +55,7 @@ describe.each([
       `${flashSource(2, rate, '160x96')} -map 0:v ${coding} ${gops} ${more} ${mp4}`.replaceAll('  ', ' '),
     )
     const cut = (ticks: number, pieceBytes: number): Buffer => {
-      const cutter = new ChunkStartCutter(new CmafVideoCutter(cadence, { frames: 0, fragments: 0 }), ticks)
+      const cutter = new ChunkStartCutter(new CmafVideoCutter(cadence, 0), ticks)
       const { init, segments } = cutSegments(cutter, encoded, { pieceBytes })
       return Buffer.concat([init!, ...segments.map(({ bytes }) => bytes)])
     }

@@ -56,6 +56,13 @@ async function decode(bytes: Uint8Array, kind: 'video' | 'audio' = 'video'): Pro
   return kind === 'audio' ? stdout : `${stdout.split('\n').filter((line) => /^\d/.test(line)).length} pictures`
 }
 
+/** The fragments of a chunk are numbered from its own beginning. */
+function withoutNumbers(segment: Uint8Array): Buffer {
+  const bytes = Buffer.from(segment)
+  for (let at = bytes.indexOf('mfhd'); at >= 0; at = bytes.indexOf('mfhd', at + 4)) bytes.fill(0, at + 8, at + 12)
+  return bytes
+}
+
 const refusal = (act: () => unknown): string => {
   try {
     act()
@@ -107,20 +114,14 @@ describe('CMAF video', () => {
     expect(cutSegments(new CmafVideoCutter(cadence), video)).toEqual(whole)
   })
 
-  it('cuts a chunk as the whole stream is cut there: the same bytes, with its times and numbers', () => {
+  it('cuts a chunk as the whole stream is cut there, with its times', () => {
     const whole = cutSegments(new CmafVideoCutter(cadence), video)
-    const chunks = [
-      { frames: 0, fragments: 0 },
-      { frames: 50, fragments: 2 },
-      { frames: 100, fragments: 5 },
-    ].map((before) =>
-      cutSegments(
-        new CmafVideoCutter(cadence, before),
-        chunkOfStream(video, before.frames, Math.min(before.frames + 50, 125)),
-      ),
+    const chunks = [0, 50, 100].map((before) =>
+      cutSegments(new CmafVideoCutter(cadence, before), chunkOfStream(video, before, Math.min(before + 50, 125))),
     )
     for (const { init } of chunks) expect(init!.equals(whole.init!)).toBe(true)
-    const comparable = (list: Segment[]) => list.map((segment) => ({ ...segment, bytes: sha256(segment.bytes) }))
+    const comparable = (list: Segment[]) =>
+      list.map((segment) => ({ ...segment, bytes: sha256(withoutNumbers(segment.bytes)) }))
     expect(comparable(chunks.flatMap(({ segments }) => segments))).toEqual(comparable(whole.segments))
   })
 

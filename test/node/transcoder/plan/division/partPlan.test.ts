@@ -7,6 +7,7 @@ import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
 import { secondsOfPart } from '../../../../../transcoder/plan/model/partFrames.ts'
 import type { ExtractsPlan } from '#contract/task/plan/extractsPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
+import { plannedFiles } from '../../../../../transcoder/plan/model/plannedFiles.ts'
 import { extractPipes, plannedPipes } from '../../../../../transcoder/plan/model/plannedPipes.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../../support/transcoder/jobSpecs.ts'
@@ -25,7 +26,8 @@ const CHUNK: PartPlan = { kind: 'chunk', chunk: 1, from: 10, to: 25 }
 const chunkOf = (plan: Plan): Plan => planOfPart(plan, CHUNK)
 
 function argsOf(plan: Plan): string[] {
-  const outputs = plannedPipes(plan).map((_pipe, index) => `pipe:${3 + index}`)
+  const files = plannedFiles(plan).map(({ path }) => `/${path}`)
+  const outputs = [...files, ...plannedPipes(plan).map((_pipe, index) => `pipe:${3 + index}`)]
   return ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0, seekable: true })
 }
 
@@ -40,13 +42,12 @@ test('the last chunk is the first part, the second is the rest', () => {
   ])
 })
 
-test('each stream of the job is made by one kind of part, under its number', () => {
+test('a chunk makes the video, and the rest everything else: the audio as files that are no outputs', () => {
   const plan = segmented()
-  const [chunk, rest] = [chunkOf(plan), planOfPart(plan, { kind: 'rest' })].map((part) => plannedPipes(part))
-  expect(chunk!.map((pipe) => pipe.kind)).toEqual(['rendition', 'rendition'])
-  const whole = plannedPipes(plan)
-  expect([...chunk!, ...rest!]).toHaveLength(whole.length)
-  for (const pipe of whole) expect([...chunk!, ...rest!]).toContainEqual(pipe)
+  const rest = planOfPart(plan, { kind: 'rest' })
+  expect(plannedPipes(chunkOf(plan)).map(({ kind }) => kind)).toEqual(['rendition', 'rendition'])
+  expect(plannedPipes(rest).map(({ kind }) => kind)).toEqual(['thumbnails', 'poster'])
+  expect(plannedFiles(rest).map(({ path, isIntermediate }) => [path, isIntermediate])).toEqual([['audio_0', true]])
 })
 
 test('seconds of the parts', () => {

@@ -206,7 +206,6 @@ describe('one task', () => {
   })
 
   test.each<[string, Parameters<typeof specOf>[1], MediaInfo, Partial<Plan>]>([
-    ['tar with thumbnails', { packaging: { tar: true, thumbnails: true } }, lasting(120), {}],
     ['hevc of a constant bitrate', { videoCodec: 'hevc', video: { mode: 'cbr' } }, lasting(120), {}],
     ['no index', {}, lasting(120, { formats: ['avi'] }), {}],
     ['several programs', {}, transport({ programs: [1, 2] }), {}],
