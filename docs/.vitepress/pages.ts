@@ -1,6 +1,7 @@
 // In charge of: the pages of the documentation's site: which they are (the index, docs/README.md, and what it leads to), where
 // they stand, their links, and llms.txt. The same text is served as HTML and as Markdown.
 // Not in charge of: HTML, search and looks (config.ts).
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, posix, resolve } from 'node:path'
 
@@ -46,6 +47,7 @@ function relink(text: string, source: string, sources: ReadonlySet<string>): str
   const link = (whole: string, path: string, anchor = ''): string => {
     if (path === '') return whole
     const target = posix.join(posix.dirname(source), path)
+    if (!existsSync(join(ROOT, target))) throw new Error(`${source} links to ${target}, which is not there.`)
     if (/\.(?:png|svg)$/.test(target)) return `](${posix.relative(here, placeOf(target))})`
     return `](${sources.has(target) ? posix.relative(here, placeOf(target)) : REPOSITORY + target}${anchor})`
   }

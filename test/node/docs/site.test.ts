@@ -1,6 +1,5 @@
 // In charge of: the documentation's site as `npm run build -- docs` writes it: its search answers newcomers, each link leads
 // to a page and a heading, and each page is there as Markdown too.
-// Not in charge of: links in the repository (exampleCoverage.test.ts).
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import MiniSearch from 'minisearch'
