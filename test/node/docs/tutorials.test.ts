@@ -264,6 +264,10 @@ describe('docs/tutorials/cues.md', () => {
   test('its playlists list the break, and a segment begins there', async () => {
     const lines = (await shell(cues.get('hls')!)).match(/^#EXT-X-DATERANGE:.*$/gm)!
     expect(lines.join('\n')).toMatch(/SCTE35-OUT=0xFC30/i)
+    const list = await shell("cat $(grep -l DATERANGE $(find stream -name '*.m3u8') | head -n 1)")
+    let end = 0
+    const ends = [...list.matchAll(/^#EXTINF:([\d.]+)/gm)].map(([, seconds]) => (end += Number(seconds)))
+    for (const time of [1.2, 2.2]) expect(ends).toContainEqual(expect.closeTo(time, 3))
     const manifest = await readFile(tempDir.file('stream/manifest.mpd'), 'utf8')
     expect(manifest).toContain('<EventStream')
   })
