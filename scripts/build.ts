@@ -1,6 +1,6 @@
-// In charge of: `npm run build [-- worker | web | image | package …]`: what is made of the repository. Default: worker, as
+// In charge of: `npm run build [-- worker | web | image | package | docs …]`: what is made of the repository. Default: worker, as
 // `npm run deploy` uploads it, in dist/, without an account.
-// Not in charge of: how: buildWeb.ts, image.ts, package.ts.
+// Not in charge of: how: buildWeb.ts, image.ts, package.ts, docs/.vitepress/config.ts.
 import { passTo } from './passTo.ts'
 
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
@@ -8,6 +8,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   web: ['scripts/buildWeb.ts'],
   image: ['scripts/image.ts'],
   package: ['scripts/package.ts'],
+  docs: ['node_modules/vitepress/bin/vitepress.js', 'build', 'docs'],
 }
 
 const [name = 'worker', ...args] = process.argv.slice(2)

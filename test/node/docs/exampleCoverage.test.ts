@@ -1,7 +1,7 @@
-// In charge of: the examples in the documentation that need no service, and every link has a target.
-// Not in charge of: examples that need the service (examples.test.ts, readme.test.ts).
+// In charge of: the examples in the documentation that need no service, and the index.
+// Not in charge of: links (site.test.ts), examples that need the service (examples.test.ts, readme.test.ts).
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { publicEvent } from '#contract/api/answers.ts'
 import { FAMILIES } from '#contract/api/metricFamilies.ts'
@@ -99,14 +99,13 @@ describe('what docs/api.md shows', () => {
     expect(validatePreset(preset, { baseUrl: 'https://api.example.test' })).toMatchObject({ ok: true })
   })
 
-  it('names every built-in preset', () => {
-    const table = pages.get('docs/api.md')!.split('## Presets')[1]!
-    for (const { preset_id: id } of builtInPresets) expect(table).toContain(`| \`${id}\``)
-  })
-
   it('is a progress event', () => {
     expect(Object.keys(progress!)).toEqual(['phase', 'attempt', ...Object.keys(publicFigures(null, false))])
   })
+})
+
+test('docs/choose-outputs.md names every built-in preset', () => {
+  for (const { preset_id: id } of builtInPresets) expect(pages.get('docs/choose-outputs.md')).toContain(`| \`${id}\``)
 })
 
 test('docs/webhooks.md shows a webhook', () => {
@@ -157,32 +156,6 @@ test('the pages name only metrics that /metrics has', () => {
     .flatMap(([, text]) => [...text.matchAll(/`(splicepoint_\w+)`/g)].map(([, name]) => name!))
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter((name) => !known.has(name))).toEqual([])
-})
-
-/** Of headings, as GitHub makes them (lower case, no punctuation, hyphens for spaces), and of `<a id>`. */
-const anchors = (text: string): string[] => [
-  ...[...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .trim()
-      .replaceAll(' ', '-'),
-  ),
-  ...[...text.matchAll(/<a id="([^"]+)"/g)].map(([, id]) => id!),
-]
-
-test.each([...pages.keys()])('%s: every link leads to a file and to a heading that are there', async (page) => {
-  const prose = pages
-    .get(page)!
-    .replaceAll(/^```[\s\S]*?^```$/gm, '')
-    .replaceAll(/`[^`\n]*`/g, '')
-  for (const [, path = '', anchor] of prose.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
-    const target = path === '' ? page : normalize(join(dirname(page), path))
-    const text = pages.get(target) ?? (await read(target).catch(() => null))
-    expect(text, `${page} → ${target}`).not.toBeNull()
-    if (anchor !== undefined) expect(anchors(text ?? ''), `${page} → ${target}`).toContain(anchor)
-  }
 })
 
 test('the index leads to every page', () => {

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { errorHelp } from '#contract/errorAdvice.ts'
 import { jobErrorPolicies, requestErrorStatus, type JobErrorCode } from '#contract/errorCodes.ts'
+import { builtInPreset, mergePreset, presetNameOf } from '#contract/job/builtInPresets.ts'
+import type { JsonObject } from '#contract/job/fieldReader.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import {
   AUDIO_PROFILES,
@@ -53,7 +55,9 @@ describe('docs/recipes.md', () => {
   })
 
   it.each(blocks)('%s is accepted without a warning', (_name, text) => {
-    const result = validateJob(JSON.parse(text), { baseUrl: 'https://api.example.test' })
+    const body = JSON.parse(text) as JsonObject
+    const preset = builtInPreset(presetNameOf(body) ?? '')
+    const result = validateJob(preset ? mergePreset(preset.job, body) : body, { baseUrl: 'https://api.example.test' })
     expect(result).toMatchObject({ ok: true, warnings: [] })
   })
 })

@@ -100,15 +100,6 @@ test('the Python program of the README works with the standard library alone', a
   expect(output).toContain(`${service.base}/o/`)
 })
 
-test('the dry run of the README prints the predicted time and cost', async (context) => {
-  const [upload] = steps()
-  const [ask, read] = blocks('Plan before you run', 'sh')
-  const answer = await run(context, 'bash', ['-euc', `${upload!}\n${ask!}\n${read!}`])
-  expect(answer).toContain('"dry_run":true')
-  expect(answer).toContain('640 × 360, samples 1:1, 25 frames per second, progressive.')
-  expect(answer).toContain('"cost_usd":{"low":')
-})
-
 test('the parameter reference is what the schema says', async (context) => {
   await run(context, process.execPath, [join(ROOT, 'scripts/generateReference.ts'), '--check'])
 })

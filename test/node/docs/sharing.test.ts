@@ -1,6 +1,6 @@
 // In charge of: the commands of docs/sharing.md exactly as shown, and the tar of a job as GNU tar, sha256sum and
 // ffprobe read it.
-// Not in charge of: the pages of docs/sharing.md in a browser (test/node/web/browser/sharedPages.long.test.ts).
+// Not in charge of: the players of docs/your-site.md in a browser (test/node/web/browser/sharedPages.long.test.ts).
 import { readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'

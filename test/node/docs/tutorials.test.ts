@@ -1,5 +1,6 @@
 // In charge of: the tutorials as they stand: their files and commands against the real service, from a visitor's upload
-// to a segment that decodes. Only the address and the port of their server are others than on the pages.
+// to a segment that decodes, from a bucket to HLS, from a feed to its cues. Only addresses, ports and keys are others than
+// on the pages.
 // Not in charge of: attacks on the check of signatures, which is that of docs/webhooks.md (webhookReceivers.test.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,15 +9,19 @@ import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
 import type { SharedMedia } from '#contract/api/answers.ts'
+import { S3Server } from '../../fakes/s3Server.ts'
+import { pidOf } from '../../../transcoder/formats/mpegts/packet.ts'
 import { findOnPath } from '../../../transcoder/ffmpeg/sandbox.ts'
 import { launchChromium, requireChromium } from '../../support/browser/dashboardPage.ts'
 import { findChromium } from '../../support/browser/playerBrowser.ts'
 import { fileResources } from '../../support/fileResources.ts'
 import { Gate } from '../../support/http/gate.ts'
-import { decodeFrames, makeClip, tempDirectory } from '../../support/media/media.ts'
+import { decodeFrames, makeClip, readPackets, tempDirectory, type ClipOptions } from '../../support/media/media.ts'
 import { skipTest } from '../../support/requirement.ts'
-import { runBash } from '../../support/runProgram.ts'
+import { runBash, SPLICEPOINT } from '../../support/runProgram.ts'
 import { ROOT, Service, waitFor } from '../../support/service.ts'
+import { cueAtSeconds, makeCueClip, readCues, splitPackets } from '../../support/mpegts/cueClips.ts'
+import { spliceInsert } from '../../support/mpegts/spliceSections.ts'
 import { JOB_TIMEOUT_MS, STEP_TIMEOUT_MS } from '../../support/timeouts.ts'
 
 /** The blocks of a tutorial by the second word of their first line: a command's name, or a file's. */
@@ -26,10 +31,14 @@ async function blocks(name: string): Promise<Map<string, string>> {
 }
 
 const tutorials = { node: await blocks('node'), python: await blocks('python') }
+const bucket = await blocks('bucket')
+const cues = await blocks('cues')
 const indexHtml = tutorials.node.get('index.html')!
 const missing: string[] = []
 for (const name of ['curl', 'python3']) if ((await findOnPath(name)) === null) missing.push(name)
 const chromium = await findChromium()
+
+const S3_KEYS = { accessKey: 'AKIATUTORIAL', secretKey: 'secret/of+the+tutorial' }
 
 type Tutorial = keyof typeof tutorials
 /** The program of a tutorial's commands that this machine does not have. */
@@ -42,6 +51,7 @@ function requirePrograms(context: TestContext, name: Tutorial): void {
 const resources = fileResources()
 let tempDir: Awaited<ReturnType<typeof tempDirectory>>
 let gate: Gate
+let s3: S3Server
 let service: Service
 let server: ChildProcess | undefined
 beforeAll(async () => {
@@ -49,10 +59,15 @@ beforeAll(async () => {
   await makeClip(tempDir.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
   await writeFile(tempDir.file('notes.mp4'), 'These are notes, and no film.')
   gate = resources.use(await Gate.open())
+  s3 = resources.use(
+    await S3Server.start({ accounts: [S3_KEYS], buckets: ['films'], region: 'auto', equalParts: true }),
+  )
   // Both pages start the service by the same command.
   const [command] = new Set(Object.values(tutorials).map((tutorial) => tutorial.get('service')))
   const [, setting, host] = /^(\w+)=(127\.0\.0\.1:3000) npm start\n$/.exec(command!)!
-  service = resources.use(await Service.start({ [setting!]: host!.replace('127.0.0.1:3000', gate.host) }))
+  service = resources.use(
+    await Service.start({ [setting!]: `${host!.replace('127.0.0.1:3000', gate.host)},${s3.host}` }),
+  )
 })
 afterAll(stop)
 
@@ -171,4 +186,89 @@ test('the page of the tutorials plays what a visitor chose', async (context) => 
       .locator('video')
       .evaluate((video: { currentTime: number; videoHeight: number }) => video.currentTime > 0.2 && video.videoHeight)
   await expect.poll(height, { timeout: STEP_TIMEOUT_MS }).toBe(180)
+})
+
+/** Commands of a tutorial, in the directory of the films, where `npx splicepoint` is that of this checkout. */
+async function shell(script: string): Promise<string> {
+  const npx = `npx() { shift; '${process.execPath}' '${SPLICEPOINT}' "$@"; }`
+  // The line that `npm start` prints.
+  const env = { BASE: service.base, KEY: service.ready.api_key }
+  const names = { ...env, SPLICEPOINT_URL: env.BASE, SPLICEPOINT_KEY: env.KEY }
+  return (await runBash(`${npx}\n${script}`, { cwd: tempDir.path, env: names })).stdout
+}
+
+describe('docs/tutorials/bucket.md', () => {
+  let keys: string
+  beforeAll(async () => {
+    s3.put('films/in/film.mp4', await readFile(tempDir.file('film.mp4')), 'video/mp4')
+    keys = bucket
+      .get('keys')!
+      .replace('AKIAEXAMPLE', S3_KEYS.accessKey)
+      .replace('your-secret-key', S3_KEYS.secretKey)
+      .replace(/https:\S+/, `http://${s3.host}`)
+  })
+  const stored = () => [...s3.objects.keys()].filter((key) => key.startsWith('films/out/'))
+
+  test('its plan writes nothing, and its command writes streams whose first segment decodes', async () => {
+    expect(await shell(keys + bucket.get('plan')!)).toContain('dry run completed')
+    expect(stored()).toEqual([])
+    expect(await shell(keys + bucket.get('run')!)).toMatch(/^Job \d+ completed in /)
+    expect(stored()).toEqual(expect.arrayContaining(['films/out/film/master.m3u8', 'films/out/film/manifest.mpd']))
+    await decodes()
+  })
+
+  test('its request writes the same', async (context) => {
+    requirePrograms(context, 'node')
+    for (const key of stored()) s3.objects.delete(key)
+    const created = JSON.parse(await shell(keys + bucket.get('request')!)) as { _auto_generated_id_: number }
+    expect(await service.waitForEnd(created._auto_generated_id_)).toMatchObject({ error: null, warnings: [] })
+    await decodes()
+  })
+
+  /** The first segment of the bucket's HLS has every frame of the film. */
+  async function decodes(): Promise<void> {
+    const at = (path: string) => Buffer.from(s3.objects.get(path)!.bytes)
+    const linked = (list: string, pattern: RegExp) => join(dirname(list), pattern.exec(at(list).toString())![1]!)
+    const rendition = linked('films/out/film/master.m3u8', /^([^#\s].*)$/m)
+    const parts = [linked(rendition, /^#EXT-X-MAP:.*URI="([^"]+)"/m), linked(rendition, /^([^#\s].*)$/m)]
+    await writeFile(tempDir.file('bucket.mp4'), Buffer.concat(parts.map(at)))
+    expect(await decodeFrames(tempDir.file('bucket.mp4'))).toHaveLength(50)
+  }
+
+  test('its rule for CORS is JSON', () => {
+    expect(JSON.parse(bucket.get('cors.json')!)).toMatchObject({ CORSRules: [{ AllowedMethods: ['GET', 'HEAD'] }] })
+  })
+})
+
+describe('docs/tutorials/cues.md', () => {
+  /** Out at 1.2 s, back at 2.2 s: no regular key frame is there. */
+  const BREAK = spliceInsert({ eventId: 7, out: true, pts: 108_000, breakTicks: 90_000, autoReturn: true })
+  beforeAll(async () => {
+    const clip = { width: 320, height: 180, seconds: 3, audio: [2], flags: ['-f', 'mpegts'] } satisfies ClipOptions
+    await makeCueClip(tempDir.file('feed.ts'), clip, [cueAtSeconds(0.5, BREAK)])
+    for (const name of ['ts.json', 'hls.json']) await writeFile(tempDir.file(name), cues.get(name)!)
+  })
+
+  test('its transport stream has the cue, at a key frame of the same time, on PID 500', async () => {
+    expect(await shell(cues.get('ts')!)).not.toMatch(/ cues/)
+    const bytes = await readFile(tempDir.file('playout/news.ts'))
+    expect(readCues(bytes)).toMatchObject([{ kind: 'insert', eventId: 7, splices: [1.2] }])
+    const packets = await readPackets(tempDir.file('playout/news.ts'))
+    const first = Number(packets[0]!.pts_time)
+    const keys = packets.filter(({ flags }) => flags.startsWith('K')).map(({ pts_time }) => Number(pts_time) - first)
+    for (const time of [1.2, 2.2]) expect(keys).toContainEqual(expect.closeTo(time, 3))
+    expect(splitPackets(bytes).some((packet) => pidOf(packet) === 500)).toBe(true)
+    expect(await decodeFrames(tempDir.file('playout/news.ts'))).toHaveLength(75)
+  })
+
+  test('its playlists list the break, and a segment begins there', async () => {
+    const lines = (await shell(cues.get('hls')!)).match(/^#EXT-X-DATERANGE:.*$/gm)!
+    expect(lines.join('\n')).toMatch(/SCTE35-OUT=0xFC30/i)
+    const list = await shell("cat $(grep -l DATERANGE $(find stream -name '*.m3u8') | head -n 1)")
+    let end = 0
+    const ends = [...list.matchAll(/^#EXTINF:([\d.]+)/gm)].map(([, seconds]) => (end += Number(seconds)))
+    for (const time of [1.2, 2.2]) expect(ends).toContainEqual(expect.closeTo(time, 3))
+    const manifest = await readFile(tempDir.file('stream/manifest.mpd'), 'utf8')
+    expect(manifest).toContain('<EventStream')
+  })
 })

@@ -1,5 +1,5 @@
 // In charge of: share pages in a browser without a key: they play HLS, DASH and files, by themselves, in an iframe of
-// another origin, and in the examples of docs/sharing.md; and they look right in every colour scheme.
+// another origin, and in the examples of docs/your-site.md; and they look right in every colour scheme.
 // Not in charge of: who may open them (test/worker/delivery/shares.test.ts).
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -261,8 +261,8 @@ test('a share that is revoked ends for those who come back', async () => {
   await expectCount(page.getByRole('button')).toBe(0)
 })
 
-test('the examples of docs/sharing.md play in a page of another origin', async () => {
-  const text = await readFile(join(ROOT, 'docs/sharing.md'), 'utf8')
+test('the examples of docs/your-site.md play in a page of another origin', async () => {
+  const text = await readFile(join(ROOT, 'docs/your-site.md'), 'utf8')
   const blocks = [...text.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, block]) => block!)
   expect(blocks).toHaveLength(3)
   for (const [index, block] of blocks.entries()) {
