@@ -51,18 +51,17 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
     tests: [
       ...encoding('caption'),
       ...pipeline('burnIn', 'bitmapBurnIn', 'embeddedCaptions'),
-      ...jobs('burnIn', 'bitmapBurnIn', 'embeddedCaptions'),
       ...node('cueTiming', 'players/subtitles', 'players/captionFiles', 'transcoder/formats/bitmapSubtitles'),
     ],
     covers: transcoder('formats/ass', 'formats/bitmapSubtitles', 'formats/captions', 'formats/cea', 'pipeline/burnIn'),
   },
   joins: {
-    tests: [...pipeline('join'), ...jobs('joinedInputs', 'manyInputs'), ...node('players/joins')],
+    tests: [...pipeline('join'), ...jobs('manyInputs'), ...node('players/joins')],
     covers: transcoder('pipeline/join', 'plan/join'),
   },
   copies: { tests: pipeline('copies', 'cuts'), covers: transcoder('plan/copy', 'plan/argv', 'formats/mp4') },
   extracts: {
-    tests: [...jobs('extracts'), ...node('transcoder/extracts')],
+    tests: node('transcoder/extracts'),
     covers: transcoder('extracts', 'plan/extracts', 'formats/waveform', 'formats/imageSplitter.ts'),
   },
   players: {
@@ -85,7 +84,7 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
   },
   web: { tests: node('web/browser'), covers: ['web'] },
   commands: {
-    tests: node('docs', 'firstHour', 'scripts', 'service/api', 'service/cli', 'service/hosts'),
+    tests: node('docs', 'scripts', 'service/api', 'service/cli', 'service/hosts'),
     covers: ['cli', 'client', 'deploy', 'scripts', 'package.json'],
   },
 }

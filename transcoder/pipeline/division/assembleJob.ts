@@ -18,7 +18,7 @@ import { fetchCaptionFiles } from '../../source/captionFiles.ts'
 import { analyzePackage } from '../attemptReports.ts'
 import { placedCaptions } from '../captionTracks.ts'
 import type { Surroundings } from '../openTask.ts'
-import { dividedPlan, specOf } from '../taskPlan.ts'
+import { dividedPlan } from '../taskPlan.ts'
 import { usageReport } from '../usageReport.ts'
 import { copyParts } from './copyParts.ts'
 import { fetchRecords } from './jobRecords.ts'
@@ -35,7 +35,7 @@ export async function assembleJob(
   progress.setPhase('packaging')
   progress.startAt(PARTS_SHARE)
   await headStart.end()
-  const spec = specOf(task)
+  const spec = task.spec
   const plan = dividedPlan(task)
   const expected = partsOf(plan.division!)
   if (parts !== expected.length || first !== surveyPartsOf(plan.division!))

@@ -41,6 +41,7 @@ const engine = await testFfmpeg()
 const { path: directory } = useTempDirectory()
 const task = {
   ...describeTask({ container: 'mp4' }),
+  spec: jobSpec(),
   accepts: { source: false, preview: false, log: false, subtitles: true },
 }
 const stored = new Map<string, Buffer>()
