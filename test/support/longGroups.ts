@@ -1,5 +1,5 @@
 // In charge of: the groups of long forms (longForm.ts): which tests belong to each, and what they prove. A group runs again
-// where its tests or the files of `covers` have changed since it last passed (scripts/test/proven.ts).
+// where its tests or the files of `covers` have changed since it last passed (scripts/test.ts).
 // Not in charge of: running them (scripts/test.ts).
 
 export interface LongGroup {

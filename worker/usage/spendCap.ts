@@ -1,5 +1,5 @@
 // In charge of: an account's spend cap: setting it, and refusing jobs once it is reached.
-// Not in charge of: what was spent (db/usage.ts), sending the webhooks (webhooks/spendNoticeDelivery.ts).
+// Not in charge of: what was spent (db/usage.ts), sending the webhooks (webhooks/webhookScheduler.ts).
 import { redactAddress } from '#contract/job/redact.ts'
 import { MICRO, toMicro } from '#contract/usage/priceList.ts'
 import { updateSpendCap } from '../db/accounts.ts'
