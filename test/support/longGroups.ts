@@ -84,7 +84,7 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
   },
   web: { tests: node('web/browser'), covers: ['web'] },
   commands: {
-    tests: node('docs', 'scripts', 'service/api', 'service/cli', 'service/hosts'),
+    tests: node('docs', 'firstHour', 'scripts', 'service/api', 'service/cli', 'service/hosts'),
     covers: ['cli', 'client', 'deploy', 'scripts', 'package.json'],
   },
 }

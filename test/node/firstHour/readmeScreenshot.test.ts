@@ -1,4 +1,4 @@
-// In charge of: the screenshot in README.md. `PICTURES=1 npm test -- test/node/docs/readmeScreenshot` makes it
+// In charge of: the screenshot in README.md. `PICTURES=1 npm test -- test/node/firstHour/readmeScreenshot` makes it
 // anew, with a real job in a real browser; without that, the existing file is checked.
 // Not in charge of: screenshots of every page for review (SCREENSHOTS, support/browser/accessibility.ts).
 import { readFile, stat } from 'node:fs/promises'
