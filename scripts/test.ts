@@ -4,19 +4,52 @@
 // LONG_TESTS=changed adds the groups of long forms (test/support/longGroups.ts) that have not passed on these files; none
 // begins after LONG_MINUTES. `--long NAME …` runs these groups alone, `--long all` all of them.
 // Other arguments are passed to vitest: `npm test -- test/node/plan`.
-import { spawn } from 'node:child_process'
+import { spawn, execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
-import { LONG_GROUPS } from '../test/support/longGroups.ts'
-import { recordProven, unprovenGroups } from './test/proven.ts'
+import { LONG_GROUPS, type LongGroup } from '../test/support/longGroups.ts'
 import { firstEngine, machineEngine } from './test/testEngines.ts'
 import { ROOT } from './local/localSettings.ts'
 import { OUTSIDE_ERRORS, type OutsideError } from './test/outsideErrors.ts'
 import { addFailure, slowestFiles, tally, type Count, type Report } from './test/report.ts'
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+
+const FILE = join(ROOT, 'test', 'proven.json')
+
+/** Hash of all files of the repository that the group covers, and of its tests. */
+async function hashOf({ tests, covers }: LongGroup): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', ['ls-files', '-z'], { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 })
+  const isCovered = (path: string): boolean =>
+    tests.some((start) => path.startsWith(start)) || covers.some((each) => path === each || path.startsWith(`${each}/`))
+  const hash = createHash('sha256')
+  for (const path of stdout.split('\0').filter((each) => isCovered(each)))
+    hash.update(`${path}\0`).update(await readFile(join(ROOT, path)).catch(() => ''))
+  return hash.digest('hex').slice(0, 16)
+}
+
+async function readProven(): Promise<Record<string, string>> {
+  return JSON.parse(await readFile(FILE, 'utf8').catch(() => '{}')) as Record<string, string>
+}
+
+/** Names of groups, in their order. */
+async function unprovenGroups(): Promise<string[]> {
+  const proven = await readProven()
+  const names: string[] = []
+  for (const [name, group] of Object.entries(LONG_GROUPS)) if ((await hashOf(group)) !== proven[name]) names.push(name)
+  return names
+}
+
+/** The group has passed on the files as they are. */
+async function recordProven(name: string): Promise<void> {
+  const proven = { ...(await readProven()), [name]: await hashOf(LONG_GROUPS[name]!) }
+  const sorted = Object.fromEntries(Object.entries(proven).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  await writeFile(FILE, `${JSON.stringify(sorted, null, 2)}\n`)
+}
 
 /**
  * Tests of what differs between the versions of ffmpeg: features (engineFeatures.ts), and what code or a test names with a

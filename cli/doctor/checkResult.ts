@@ -1,5 +1,5 @@
 // In charge of: the results of the command's checks, in the same form as the service's own (POST /api/v0/diagnosis).
-// Not in charge of: printing them (doctorReport.ts).
+// Not in charge of: printing them (doctorCommand.ts).
 import * as outcome from '#contract/api/checkOutcome.ts'
 import type { Check } from '#contract/api/diagnosis.ts'
 import { NetworkError, ServiceError } from '../../client/clientErrors.ts'

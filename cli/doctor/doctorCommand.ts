@@ -1,15 +1,74 @@
 // In charge of: `doctor`: checks a running service, passes a small job through it, and reports problems with remedies.
 // Not in charge of: the single checks (the other files of this folder), a configuration (scripts/cloudflare/).
-import type { Check } from '#contract/api/diagnosis.ts'
+import type { Check, CheckStatus } from '#contract/api/diagnosis.ts'
 import { Client } from '../../client/nodeClient.ts'
 import { serviceAddress, type OptionValues } from '../arguments.ts'
-import { UsageError } from '../cliErrors.ts'
+import { UsageError, stripControlCharacters } from '../cliErrors.ts'
 import { CreatedResources } from './createdResources.ts'
-import { makeReport, reportText, type Report } from './doctorReport.ts'
 import { checkEndpoint } from './endpointChecks.ts'
-import { checkService } from './serviceChecks.ts'
 import { parseTargetStore, type TargetStore } from './targetStore.ts'
 import { runTestJobs } from './testJobs.ts'
+import { ServiceError } from '../../client/clientErrors.ts'
+import { errorText, fault, skipped } from './checkResult.ts'
+
+const ADMIN = 'Set SPLICEPOINT_ADMIN_KEY to the ADMIN_KEY of the service, or to a key with the scope admin.'
+
+/** @param keys the key for jobs is tried if there is no other one: it may have both scopes */
+async function checkService(
+  address: string,
+  { admin, jobs }: { admin: string | null; jobs: string | null },
+  signal: AbortSignal,
+): Promise<Check[]> {
+  try {
+    return (await new Client(address, admin ?? jobs ?? '', signal).diagnose()).checks
+  } catch (error) {
+    signal.throwIfAborted()
+    const isRefused = error instanceof ServiceError && [401, 403].includes(error.status)
+    if (isRefused && admin === null)
+      return [skipped('admin_key', `None was given, so the service was not asked for its diagnosis. ${ADMIN}`)]
+    if (isRefused) return [fault('admin_key', errorText(error), ADMIN)]
+    return [fault('diagnosis', errorText(error), 'See the log of the Worker: npm run cloudflare -- tail.')]
+  }
+}
+
+interface Report {
+  /** No check failed. Warnings do not count. */
+  ok: boolean
+  address: string
+  at: string
+  sections: Record<string, Check[]>
+}
+
+const STATUS_LABELS: Readonly<Record<CheckStatus, string>> = {
+  ok: 'ok',
+  warning: 'WARNING',
+  fault: 'FAULT',
+  skipped: '-',
+}
+
+const count = (checks: readonly Check[], verdict: CheckStatus): number =>
+  checks.filter((one) => one.verdict === verdict).length
+
+function makeReport(address: string, sections: Record<string, Check[]>): Report {
+  return { ok: count(Object.values(sections).flat(), 'fault') === 0, address, at: new Date().toISOString(), sections }
+}
+
+function reportText({ address, sections }: Report): string {
+  const lines = [`Service at ${address}`]
+  for (const [title, checks] of Object.entries(sections)) {
+    lines.push('', title)
+    const width = Math.max(...checks.map(({ name }) => name.length))
+    for (const { name, verdict, message, remedy } of checks) {
+      lines.push(`  ${STATUS_LABELS[verdict].padEnd(7)}  ${name.padEnd(width)}  ${message}`)
+      if (remedy !== null && verdict !== 'ok') lines.push(`  ${''.padEnd(7)}  ${''.padEnd(width)}  -> ${remedy}`)
+    }
+  }
+  const all = Object.values(sections).flat()
+  const plural = (verdict: CheckStatus): string =>
+    `${count(all, verdict)} ${verdict}${count(all, verdict) === 1 ? '' : 's'}`
+  lines.push('', `${plural('fault')}, ${plural('warning')}, ${count(all, 'ok')} ok.`)
+  return stripControlCharacters(lines.join('\n'))
+}
 
 const PATIENCE_SECONDS = 300
 

@@ -1,5 +1,5 @@
 // In charge of: checks from a client's side: the service answers, is ready, and knows the key.
-// Not in charge of: the service's own diagnosis (serviceChecks.ts), the test job (testJobs.ts).
+// Not in charge of: the service's own diagnosis (doctorCommand.ts), the test job (testJobs.ts).
 import type { Health } from '#contract/api/administration.ts'
 import type { Check } from '#contract/api/diagnosis.ts'
 import { Client } from '../../client/nodeClient.ts'

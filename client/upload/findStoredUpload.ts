@@ -1,5 +1,5 @@
 // In charge of: finding an earlier upload of the same file that is still stored, completely or in part.
-// Not in charge of: when two files are the same (fingerprint.ts), sending the rest (uploadFile.ts).
+// Not in charge of: when two files are the same, sending the rest (uploadFile.ts).
 import type { ListedUpload, UploadList } from '#contract/api/answers.ts'
 import { ServiceError } from '../clientErrors.ts'
 import { readJsonAnswer, sendRequest, type ServiceConnection } from '../serviceRequest.ts'

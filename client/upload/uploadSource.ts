@@ -1,5 +1,5 @@
 // In charge of: the interface of an upload's source: its size, and its bytes from any position, any number of times.
-// Not in charge of: local files (fileSource.ts), sending (uploadFile.ts).
+// Not in charge of: local files (../nodeClient.ts), sending (uploadFile.ts).
 
 /** The source of an upload. */
 export interface UploadSource {

@@ -1,5 +1,5 @@
 // In charge of: the two forms of a time at which a source is cut: seconds, and a timecode.
-// Not in charge of: times against each other (rules/cut.ts), finding the frame (transcoder/plan/streams/cut.ts).
+// Not in charge of: times against each other (rules/inputs.ts), finding the frame (transcoder/plan/streams/cut.ts).
 
 /**
  * A place in the source, counted from its first frame. A timecode with frames is a place only once the frame rate is

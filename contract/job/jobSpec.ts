@@ -7,12 +7,6 @@ import type { Container } from '../containers.ts'
 import type { CutTime } from './cutTime.ts'
 import type { AUDIO_PURPOSES } from './fields/profiles.ts'
 
-/**
- * Raised whenever `JobSpec`, or a type in it, gets another member. A transcoder that finds a lower number in its task
- * translates the stored configuration itself. Removing a member, or changing its meaning, needs a new task protocol.
- */
-export const SPEC_VERSION = 6
-
 export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
 export type Quality = 'good' | 'better' | 'best'

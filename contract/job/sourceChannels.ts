@@ -1,5 +1,5 @@
 // In charge of: the notation of source_channels, and which audio profiles produce audio.
-// Not in charge of: rules with other fields (rules/sourceChannels.ts), whether the source has these channels
+// Not in charge of: rules with other fields (rules/audioProfiles.ts), whether the source has these channels
 // (transcoder/plan/audio/sourceChannels.ts).
 import { SOURCE_CHANNEL, SOURCE_CHANNEL_STREAM } from '../limits.ts'
 

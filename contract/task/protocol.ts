@@ -11,8 +11,8 @@ import { MAX_JOB_PARTS, MAX_STILLS } from '../limits.ts'
 import { warningCode } from '../warningCodes.ts'
 
 /**
- * Number of the messages below. It is raised when a member is renamed or gets another meaning, and when a task needs a
- * transcoder that knows something new. A transcoder refuses `POST /run` with another number (400 `protocol_mismatch`),
+ * Number of the messages below. It is raised when a member is renamed or gets another meaning, when `JobSpec` gets
+ * another member, and when a task needs a transcoder that knows something new. A transcoder refuses `POST /run` with another number (400 `protocol_mismatch`),
  * and the task waits until a newer transcoder is available.
  */
 export const TASK_PROTOCOL = 8
@@ -63,9 +63,8 @@ export interface TaskDescription {
   kind: TaskKind
   /** As stored; used for `job.json` only. */
   config: JobConfig
-  /** The work of the attempt. If its version is older than the transcoder's, the transcoder derives it from `config`. */
-  spec?: JobSpec
-  spec_version?: number
+  /** The work of the attempt. */
+  spec: JobSpec
   /** The plan that an earlier attempt stored. A later attempt follows it. */
   plan: unknown
   /** Name of the source without its directory, for derived output names. */

@@ -1,5 +1,5 @@
 // In charge of: the list of what a backup contains (backup.json), and which checkouts can use it.
-// Not in charge of: copying (takeBackup.ts, restoreBackup.ts).
+// Not in charge of: copying (takeBackup.ts, ../restore.ts).
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, normalize } from 'node:path'
 import { z } from 'zod'

@@ -1,5 +1,5 @@
 // In charge of: the source of the demo, a file that the user names or a generated clip, and probing it.
-// Not in charge of: the job (demoJob.ts).
+// Not in charge of: the job (../demo.ts).
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'

@@ -13,8 +13,33 @@ import { jobStatus, poster, publicOutput } from '#contract/api/status.ts'
 import * as usages from '#contract/api/usage.ts'
 import { MAX_AMOUNT } from '#contract/task/reportSchemas.ts'
 import { warningCode } from '#contract/warningCodes.ts'
-import { like } from './schemaOfValue.ts'
 import { foldNull, schemaRef, type Schema } from './schemaParts.ts'
+
+/**
+ * null means a number that is not set. A member that is absent in some of the values is optional. An empty list is a
+ * list of numbers, like all lists of plain values here.
+ */
+function like(...values: unknown[]): z.ZodType {
+  const [value] = values
+  if (values.every(Array.isArray)) {
+    const items = values.flat() as unknown[]
+    return z.array(items.length > 0 ? like(...items) : z.number())
+  }
+  if (value === null) return z.number().nullable()
+  if (typeof value === 'string') return z.string()
+  if (typeof value === 'boolean') return z.boolean()
+  if (typeof value !== 'object') return z.number()
+  const objects = values as Record<string, unknown>[]
+  const names = [...new Set(objects.flatMap((one) => Object.keys(one)))]
+  return z.object(
+    Object.fromEntries(
+      names.map((name) => {
+        const made = like(...objects.flatMap((one) => (name in one ? [one[name]] : [])))
+        return [name, objects.every((one) => name in one) ? made : made.exactOptional()]
+      }),
+    ),
+  )
+}
 
 export const answerShapes = {
   Error: errors.errorAnswer,

@@ -1,12 +1,16 @@
 // In charge of: assembling the OpenAPI 3.1 document from operations, schemas and examples.
-// Not in charge of: its parts (operations.ts, componentSchemas.ts, examples.ts), serving it (scripts/buildWeb.ts).
+// Not in charge of: its parts (operations.ts, answerSchemas.ts, examples.ts), serving it (scripts/buildWeb.ts).
 import { errorHelp } from '#contract/errorAdvice.ts'
 import { requestErrorStatus, type RequestErrorCode } from '#contract/errorCodes.ts'
 import { errors } from './examples.ts'
 import { operations } from './operations.ts'
 import type { Operation } from './operations/operation.ts'
 import { schemaRef, type Schema } from './schemaParts.ts'
-import { schemas } from './componentSchemas.ts'
+import { answerSchemas } from './answerSchemas.ts'
+import { bodySchemas } from './bodySchemas.ts'
+import { requestSchemas } from './requestSchemas.ts'
+
+const schemas: Record<string, Schema> = { ...requestSchemas, ...bodySchemas, ...answerSchemas() }
 
 /** Tags by name, with a description. */
 const tags = {

@@ -1,5 +1,5 @@
 // In charge of: the JSON Schemas of requests, generated from the schema that validates them.
-// Not in charge of: answers (componentSchemas.ts).
+// Not in charge of: answers (answerSchemas.ts).
 import * as z from 'zod/mini'
 import { NUMBER_AS_TEXT, WHOLE_NUMBER_AS_TEXT, type Field, type Fields } from '#contract/job/fields/field.ts'
 import { REQUEST_OBJECTS } from '#contract/job/fields/request.ts'

@@ -1,5 +1,5 @@
 // In charge of: the groups of long forms (longForm.ts): which tests belong to each, and what they prove. A group runs again
-// where its tests or the files of `covers` have changed since it last passed (scripts/test/proven.ts).
+// where its tests or the files of `covers` have changed since it last passed (scripts/test.ts).
 // Not in charge of: running them (scripts/test.ts).
 
 export interface LongGroup {
@@ -51,18 +51,17 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
     tests: [
       ...encoding('caption'),
       ...pipeline('burnIn', 'bitmapBurnIn', 'embeddedCaptions'),
-      ...jobs('burnIn', 'bitmapBurnIn', 'embeddedCaptions'),
       ...node('cueTiming', 'players/subtitles', 'players/captionFiles', 'transcoder/formats/bitmapSubtitles'),
     ],
     covers: transcoder('formats/ass', 'formats/bitmapSubtitles', 'formats/captions', 'formats/cea', 'pipeline/burnIn'),
   },
   joins: {
-    tests: [...pipeline('join'), ...jobs('joinedInputs', 'manyInputs'), ...node('players/joins')],
+    tests: [...pipeline('join'), ...jobs('manyInputs'), ...node('players/joins')],
     covers: transcoder('pipeline/join', 'plan/join'),
   },
   copies: { tests: pipeline('copies', 'cuts'), covers: transcoder('plan/copy', 'plan/argv', 'formats/mp4') },
   extracts: {
-    tests: [...jobs('extracts'), ...node('transcoder/extracts')],
+    tests: node('transcoder/extracts'),
     covers: transcoder('extracts', 'plan/extracts', 'formats/waveform', 'formats/imageSplitter.ts'),
   },
   players: {

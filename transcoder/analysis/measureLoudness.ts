@@ -2,7 +2,14 @@
 // with a target loudness.
 // Not in charge of: the resulting gain (plan/audio/loudnessGain.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import type { FfmpegPrograms, PipeFeed } from '../ffmpeg/run.ts'
+import {
+  type FfmpegPrograms,
+  type PipeFeed,
+  FIRST_PIPE_FD,
+  runFfmpeg,
+  type FfmpegResult,
+  type RunOptions,
+} from '../ffmpeg/run.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { limiterGains, loudnessMeasurements } from '../plan/audio/loudnessGain.ts'
 import { mixedStreams } from '../plan/model/channelMix.ts'
@@ -15,8 +22,66 @@ import {
   type LoudnessReading,
   type MeasuredBranch,
   type SourceReading,
+  ebur128Args,
+  type Measuring,
 } from './loudness/ebur128.ts'
-import { runEbur128 } from './loudness/runEbur128.ts'
+import { FormatChangeWatch, STEADY_PIPE, SteadyFeed } from './steadyFeed.ts'
+import { distinctTracks, steadyArgs, steadyInput, steadyMix, steadyPad } from '../plan/argv/steadyAudio.ts'
+import { isDiagnostic } from './damage/ffmpegMessages.ts'
+
+/** `media`: null = the audio comes from a pipe, where it does not change. */
+async function runEbur128(
+  engine: FfmpegPrograms,
+  reading: SourceReading,
+  branches: readonly MeasuredBranch[],
+  { measuring, media }: { measuring: Measuring; media: MediaInfo | null },
+  options: RunOptions,
+): Promise<FfmpegResult> {
+  const { onLine, signal } = options
+  const change = new AbortController()
+  const watch = new FormatChangeWatch(media?.audio ?? [])
+  // Lines of the level verbose would displace the summary.
+  const keeps = (line: string) => !line.includes('[verbose]') && (onLine?.(line) ?? true)
+  const run = { ...options, purpose: 'measure loudness', onLine: keeps }
+  const result = await runFfmpeg(engine, ebur128Args(reading, branches, measuring), {
+    ...run,
+    signal: AbortSignal.any([...(signal === undefined ? [] : [signal]), change.signal]),
+    onLine: (line) => {
+      if (watch.isChange(line)) change.abort()
+      return keeps(line)
+    },
+  })
+  if (media === null || !change.signal.aborted || signal?.aborted === true) return result
+  const channelsOf = (stream: number) => media.audio.find(({ number }) => number === stream)?.channels ?? 0
+  const trackOf = ({ stream, mix }: MeasuredBranch) => ({
+    stream,
+    sampleRate: 48_000,
+    mix: steadyMix(mix, channelsOf(stream)),
+    surrounds: 'back' as const,
+  })
+  const tracks = distinctTracks(branches.map(trackOf))
+  const { pad, threads } = measuring
+  const padOfStream = (stream: number) => pad({ ...branches[0]!, stream })
+  const args = steadyArgs(tracks, { input: reading.input, pad: padOfStream, others: [], threads }, STEADY_PIPE)
+  const feed = new SteadyFeed(engine, args, {
+    cwd: options.cwd,
+    onLine: isDiagnostic,
+    requireEnd: ({ ended, code }) => {
+      if (ended !== 'exit' || code !== 0) throw new Error(`the audio could not be decoded (${ended}, code ${code})`)
+    },
+  })
+  const steady = { input: steadyInput(`pipe:${FIRST_PIPE_FD}`), part: reading.part }
+  const steadily = {
+    ...measuring,
+    isMixed: true,
+    pad: (branch: MeasuredBranch) => steadyPad(tracks, trackOf(branch), 0),
+  }
+  return runFfmpeg(engine, ebur128Args(steady, branches, steadily), {
+    ...run,
+    pipeFeed: feed.pipeFeed(),
+    isBlocked: () => feed.isStarving,
+  })
+}
 
 /** The audio of a joined source, which is written to pipes. */
 export interface JoinedAudioInput {

@@ -1,5 +1,5 @@
 // In charge of: the header of an AC-3 or E-AC-3 frame (ETSI TS 102 366): size, dialogue level and downmix levels.
-// Not in charge of: reading the frame from the source (streamDetails.ts), using the levels (plan/audio/dialnorm.ts,
+// Not in charge of: reading the frame from the source (streamDetails.ts), using the levels (plan/audio/audioTracks.ts,
 // plan/audio/downmix.ts).
 import { BitReader } from './bitReader.ts'
 

@@ -22,7 +22,7 @@ import { divideSource } from './join/sourcePieces.ts'
 import { JoinedSource } from './join/joinedSource.ts'
 import type { InputsContext } from './join/openInputs.ts'
 import { withLengths } from './sourceLengths.ts'
-import { followsOneFile, specOf } from './taskPlan.ts'
+import { followsOneFile } from './taskPlan.ts'
 
 /** What one attempt at a task starts with. */
 export interface Surroundings {
@@ -63,7 +63,7 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
   const { taskClient, loopback, engine, workspace, progress, controller } = attempt
   const { headStart, inputs } = surroundings
   progress.setPhase('probing')
-  const requested = specOf(task)
+  const requested = task.spec
   const opened = requested.inputs === null ? await prepareSource(attempt, requested) : null
   const openedAt = performance.now()
   const found =

@@ -15,7 +15,6 @@ import { LoopbackServer } from '../source/loopbackServer.ts'
 import type { SourceReaderOptions } from '../source/sourceReader.ts'
 import { HeadStart } from './headStart.ts'
 import { JobLog } from './jobLog.ts'
-import { commitSignal, raceAbort } from './abortSignals.ts'
 import { LOG_MS, reportFailure } from './reportFailure.ts'
 import { reportResult } from './reportResult.ts'
 import type { Log } from '../log.ts'
@@ -25,6 +24,39 @@ import type { Settings } from '../settings.ts'
 import { SideTasks, LogSender } from './attemptReports.ts'
 import { TransferLimiter } from '../upload/transferLimiter.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
+
+/**
+ * When the process has to end, a commit in progress gets this long: half of the time within which the process has to
+ * exit.
+ */
+const COMMIT_GRACE_MS = 5000
+
+/** Waits for `wanted` until `signal` aborts. */
+async function raceAbort<T>(pending: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const interruption = Promise.withResolvers<never>()
+  const stop = (): void => interruption.reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([pending, interruption.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * An abort ends a commit in progress at once, except when the process has to end: then the commit may still succeed.
+ */
+function commitSignal(attemptSignal: AbortSignal): AbortSignal {
+  const commit = new AbortController()
+  const stop = (): void => {
+    const patient = attemptSignal.reason instanceof AttemptAbort && attemptSignal.reason.kind === 'interrupted'
+    setTimeout(() => commit.abort(attemptSignal.reason), patient ? COMMIT_GRACE_MS : 0).unref()
+  }
+  if (attemptSignal.aborted) stop()
+  else attemptSignal.addEventListener('abort', stop, { once: true })
+  return commit.signal
+}
 
 export interface RunContext {
   /** A promise if the attempt begins before the checks of ffmpeg have ended. */

@@ -1,7 +1,5 @@
 // In charge of: what a task fixes for all its attempts: its specification and its plan.
 // Not in charge of: making the plan (plan/planJob.ts).
-import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
-import { toSpec } from '#contract/job/toJobSpec.ts'
 import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
@@ -18,11 +16,6 @@ export function requireMatchingTask(task: TaskDescription, request: RunRequest):
       `The service uses protocol ${task.protocol}; this transcoder supports ${TASK_PROTOCOL}.`,
     )
   if (task.attempt !== request.attempt) throw new StaleAttempt()
-}
-
-/** The specification, also from a Worker older than this transcoder: without `spec`, or with one that lacks members. */
-export function specOf({ spec, spec_version: version = 0, config, input_name: inputName }: TaskDescription): JobSpec {
-  return spec !== undefined && version >= SPEC_VERSION ? spec : toSpec(config, inputName)
 }
 
 export function hasStoredPlan({ plan }: Pick<TaskDescription, 'plan'>): boolean {

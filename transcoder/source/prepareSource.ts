@@ -1,7 +1,7 @@
 // In charge of: making a source easier for ffmpeg to read: a playlist becomes one file, and so does a source that can
 // only be read from its beginning, if the disk can hold it.
 // Not in charge of: playlists (hls/hlsDownload.ts), serving the file (loopbackServer.ts).
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, createReadStream } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -12,9 +12,30 @@ import { TaskError } from '#contract/taskError.ts'
 import { grantTraversal } from '../ffmpeg/sandbox.ts'
 import { assemble, fileDuration, type AssemblyContext } from './hls/assemble.ts'
 import { waitForEndedPlaylist, downloadTracks, type DiscontinuityPeriod } from './hls/hlsDownload.ts'
-import { localFileInput } from './localFile.ts'
 import type { Workspace } from '../workspace.ts'
 import { DiskQuota } from './diskQuota.ts'
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import type { FetchRange } from './sourceReader.ts'
+
+function localFileInput(path: string, size: number): FetchRange {
+  return async (range, _etag, signal) => {
+    const first = range?.first ?? 0
+    const last = Math.min(range?.last ?? size - 1, size - 1)
+    if (first > last) return new Response(null, { status: 416, headers: { 'content-range': `bytes */${size}` } })
+    const file = createReadStream(path, { start: first, end: last, highWaterMark: 256 * 1024, signal })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two declarations of one class
+    const body = Readable.toWeb(file) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array<ArrayBuffer>>
+    return new Response(body, {
+      status: range === null ? 200 : 206,
+      headers: {
+        'accept-ranges': 'bytes',
+        'content-length': String(last - first + 1),
+        ...(range === null ? {} : { 'content-range': `bytes ${first}-${last}/${size}` }),
+      },
+    })
+  }
+}
 
 /** The rest of the free space is left for the outputs. */
 const DOWNLOAD_SHARE = 0.5

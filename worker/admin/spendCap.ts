@@ -1,6 +1,6 @@
 // In charge of: setting an account's spend cap.
 // Not in charge of: refusing jobs once it is reached (usage/spendingLimit.ts), sending the webhooks
-// (webhooks/spendNoticeDelivery.ts).
+// (webhooks/webhookScheduler.ts).
 import { redactAddress } from '#contract/job/redact.ts'
 import { toMicro } from '#contract/usage/priceList.ts'
 import { updateSpendCap } from '../db/accounts.ts'

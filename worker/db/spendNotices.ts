@@ -1,5 +1,5 @@
 // In charge of: the SQL of webhooks about a spend cap. One statement per function.
-// Not in charge of: sending them (webhooks/spendNoticeDelivery.ts).
+// Not in charge of: sending them (webhooks/webhookScheduler.ts).
 import { Totals } from '../util/totals.ts'
 import { addTotalsIfChanged } from './metricTotals.ts'
 import { all } from './statement.ts'

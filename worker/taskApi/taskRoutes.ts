@@ -9,7 +9,6 @@ import type { JobError, Warning } from '#contract/errors.ts'
 import { isJobErrorCode } from '#contract/errorCodes.ts'
 import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
 import { withRequestField } from '#contract/job/jobConfig.ts'
-import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import {
   failPostSchema,
@@ -126,7 +125,6 @@ export const taskApi = new Hono<TaskEnv>()
       kind: task.kind,
       config,
       spec: toSpec(config, name),
-      spec_version: SPEC_VERSION,
       plan: decodePlan(await planOf(c.env.DB, task)),
       input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,

@@ -4,18 +4,83 @@ import { zValidator } from '@hono/zod-validator'
 import { Hono, type Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import * as z from 'zod/mini'
-import type { AccountUsage, Usage, UsageOfAccounts } from '#contract/api/usage.ts'
+import type { AccountUsage, Usage, UsageOfAccounts, UsageLine } from '#contract/api/usage.ts'
 import { MICRO } from '#contract/usage/priceList.ts'
 import { findAccount } from '../db/accounts.ts'
 import { listSpendNotices } from '../db/spendNotices.ts'
-import { findSpending, listUsage, listUsageMonths, listUsageOfAllAccounts } from '../db/usage.ts'
+import { findSpending, listUsage, listUsageMonths, listUsageOfAllAccounts, type UsageRow } from '../db/usage.ts'
 import { settings } from '../env.ts'
 import { authenticate } from '../http/authenticate.ts'
 import type { AppEnv } from '../http/context.ts'
 import { onInvalidQuery } from '../http/validationErrors.ts'
 import { monthEnd, monthOf, previousMonth } from './month.ts'
-import { usageCsv } from './usageCsv.ts'
-import { accountUsage, usageByAccount } from './usageLines.ts'
+import { USAGE_ITEMS, usageItems } from '#contract/usage/items.ts'
+
+/** Millionths of the currency. */
+function costOf({ item, price, quantity }: UsageRow): number {
+  return Math.round((price * quantity) / usageItems[item].per)
+}
+
+function line(row: UsageRow): UsageLine {
+  const isPriced = row.currency !== ''
+  return {
+    item: row.item,
+    class: row.class,
+    quantity: Math.round((row.quantity / usageItems[row.item].per) * 1e6) / 1e6,
+    unit_price: isPriced ? row.price / MICRO : null,
+    currency: isPriced ? row.currency : null,
+    cost: isPriced ? costOf(row) / MICRO : null,
+  }
+}
+
+/** @param rows of one account */
+function accountUsage(account: string, rows: readonly UsageRow[]): AccountUsage {
+  const sorted = rows.toSorted((a, b) => USAGE_ITEMS.indexOf(a.item) - USAGE_ITEMS.indexOf(b.item))
+  const costs = new Map<string, number>()
+  for (const row of rows) if (row.currency !== '') costs.set(row.currency, (costs.get(row.currency) ?? 0) + costOf(row))
+  return {
+    account,
+    lines: sorted.map(line),
+    costs: [...costs].map(([currency, amount]) => ({ currency, amount: amount / MICRO })),
+  }
+}
+
+function usageByAccount(rows: readonly UsageRow[]): AccountUsage[] {
+  const byAccount = Map.groupBy(rows, ({ account }) => account)
+  return [...byAccount].map(([account, own]) => accountUsage(account, own))
+}
+
+const COLUMNS = ['month', 'account', 'item', 'class', 'quantity', 'unit_price', 'currency', 'cost']
+
+export function usageCsv(month: string, accounts: readonly AccountUsage[]): string {
+  const rows = accounts.flatMap(({ account, lines }) =>
+    lines.map((one) => [
+      month,
+      account,
+      one.item,
+      one.class,
+      decimal(one.quantity),
+      decimal(one.unit_price),
+      one.currency ?? '',
+      decimal(one.cost),
+    ]),
+  )
+  return [COLUMNS, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+}
+
+/** Without an exponent. */
+function decimal(value: number | null): string {
+  return value === null ? '' : value.toFixed(6).replace(/\.0+$|(?<=[1-9])0+$/, '')
+}
+
+/**
+ * A spreadsheet runs a cell that begins with one of these characters as a formula (OWASP, "CSV injection"). The
+ * apostrophe makes it a text. Numbers here are never negative.
+ */
+export function cell(value: string): string {
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
 
 const query = z.strictObject({
   month: z.optional(z.string().check(z.regex(/^20\d\d-(0[1-9]|1[0-2])$/))),

@@ -1,5 +1,5 @@
 // In charge of: the contract's rules for Amazon S3 and for S3-compatible stores at an `endpoint`.
-// Not in charge of: checking credentials (awsCredentials.ts), reading and writing (worker/storage/s3).
+// Not in charge of: checking credentials (credentialChecks.ts), reading and writing (worker/storage/s3).
 import { MAX_LENGTH } from '../../limits.ts'
 import { parseBucketAndKey } from './objectKey.ts'
 import { wrongForm, type StoreRules } from './storeRules.ts'

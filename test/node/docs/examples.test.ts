@@ -91,6 +91,13 @@ test('the command of docs/cli.md that reads a job from a file', async () => {
   expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ completed in .*: film\.mp4\n/)
 })
 
+test('the one command of the README makes a page that has the film', async () => {
+  const [command] = await blocks('README.md', 'npx splicepoint submit film.mp4 --hls --share')
+  const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
+  const [page] = /^http\S+\/s\/\S+$/m.exec(await shell(`${connection}\n${command}`))!
+  expect(await (await fetch(`${page}/data`)).json()).toMatchObject({ sources: [{ kind: 'hls' }] })
+})
+
 test('the command of docs/cli.md that joins several files', async () => {
   const [command] = await blocks('docs/cli.md', 'npx splicepoint submit bumper.mp4')
   const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`

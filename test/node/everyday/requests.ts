@@ -3,10 +3,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { MAIN_TASK } from '#contract/taskId.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { applyJobFlags, type JobBody } from '../../../cli/commands/jobBody.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
-import { describeTask, runRequest, type AttemptFixture } from '../../support/transcoder/attemptFixture.ts'
+import {
+  describeTask,
+  runRequest,
+  type AttemptFixture,
+  type TaskDescription,
+} from '../../support/transcoder/attemptFixture.ts'
 import { readFragments } from '../../support/media/fragmentReader.ts'
 import { FakeTaskApi } from '../../support/transcoder/fakeTaskApi.ts'
 import { joinedSegments, storedObjects } from '../../support/transcoder/segmentedTask.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: what HTTP itself refuses (test/node/scripts/front.test.ts).
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Fuzzer, describeFinding } from './fuzzer.ts'
-import { connectTo, type Connection } from './http/connection.ts'
+import { connectTo, type Connection } from './connection.ts'
 import { ServiceUnderTest } from './serviceUnderTest.ts'
 
 const SEEDS = [1, 2, 3]

@@ -4,12 +4,11 @@
 // (main.ts, fuzzer.test.ts).
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { headerOf, type Response } from './http/responseParser.ts'
 import type { OperationSpec } from './apiDocument.ts'
 import { taskApiRequest } from './taskApi.ts'
 import { checkResponse } from './responseRules.ts'
-import { asCurl, bytesOf, requestElsewhere, requestFor, requestOfRuntime, type Request } from './generators/request.ts'
-import type { Connection } from './http/connection.ts'
+import { asCurl, requestElsewhere, requestFor, requestOfRuntime, type Request } from './generators/request.ts'
+import { headerOf, type Connection, type Heard } from './connection.ts'
 import type { ServiceUnderTest } from './serviceUnderTest.ts'
 
 export interface FuzzFinding {
@@ -54,8 +53,7 @@ interface Lane {
   weight: number
 }
 
-const isAskedAgain = (answer: Response | undefined): boolean =>
-  answer?.status === 503 && headerOf(answer, 'retry-after') !== null
+const isAskedAgain = ({ answer }: Heard): boolean => answer?.status === 503 && headerOf(answer, 'retry-after') !== null
 
 export class Fuzzer {
   readonly #world: ServiceUnderTest
@@ -124,14 +122,11 @@ export class Fuzzer {
   /** Sends one request and checks the answer. */
   async try(request: Request): Promise<{ complaints: string[]; shown: { request: string; answer: string } }> {
     const world = this.#world
-    const bytes = bytesOf(request, world.host, world.fill)
     const shownRequest = asCurl(request, world.fill)
-    let heard = await this.#wire(bytes, request.method)
-    for (let again = 0; again < MAX_AGAIN && isAskedAgain(heard.answers[0]); again++) {
-      heard = await this.#wire(bytes, request.method)
-    }
+    let heard = await this.#wire(request, world.fill)
+    for (let again = 0; again < MAX_AGAIN && isAskedAgain(heard); again++) heard = await this.#wire(request, world.fill)
     this.report.requests++
-    const [answer] = heard.answers
+    const { answer } = heard
     this.report.statuses.set(answer?.status ?? 0, (this.report.statuses.get(answer?.status ?? 0) ?? 0) + 1)
     const { document, secrets, fill } = world
     const complaints = checkResponse(request, heard, { document, fill, secrets, places: [world.service.stateDir] })

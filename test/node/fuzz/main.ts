@@ -2,7 +2,7 @@
 // FUZZ_ONLY (names of operations, comma-separated).
 // Not in charge of: one run (fuzzer.ts).
 import { Fuzzer, describeFinding } from './fuzzer.ts'
-import { connectTo } from './http/connection.ts'
+import { connectTo } from './connection.ts'
 import { ServiceUnderTest } from './serviceUnderTest.ts'
 
 const whole = (name: string, fallback: number): number => {

@@ -2,13 +2,12 @@
 // Not in charge of: sending, reading the document (apiDocument.ts), the task API (taskApi.ts).
 import { requestErrorStatus } from '#contract/errorCodes.ts'
 import { NUMBER_AS_TEXT, WHOLE_NUMBER_AS_TEXT } from '#contract/job/fields/field.ts'
-import { headerOf, type Response } from './http/responseParser.ts'
 import { parsed } from './generators/body.ts'
 import type { OperationSpec, OpenapiDocument } from './apiDocument.ts'
 import { isTaskApiRequest, checkTaskApiResponse } from './taskApi.ts'
 import { findLeaks } from './leakRules.ts'
 import { KNOWN_METHODS, type Fill, type Request } from './generators/request.ts'
-import { isJson, type HeardStream } from './http/connection.ts'
+import { headerOf, isJson, type Heard, type Response } from './connection.ts'
 
 export interface RunContext {
   document: OpenapiDocument
@@ -21,14 +20,9 @@ export interface RunContext {
 const MANY_CHARACTERS = 8000
 
 /** Sentences without ids, numbers or values, so that the same fault gives the same sentence. */
-export function checkResponse(request: Request, heard: HeardStream, facts: RunContext): string[] {
+export function checkResponse(request: Request, heard: Heard, facts: RunContext): string[] {
   const leaks = findLeaks(heard.raw, facts.secrets, facts.places).map((what) => `the answer has ${what}`)
-  const [answer, ...more] = heard.answers
-  if (heard.silent) return ['no answer came', ...leaks]
-  if (heard.broken !== null) return ['the answer is no HTTP', ...leaks]
-  if (answer === undefined) return ['the connection was closed without an answer', ...leaks]
-  if (more.length > 0 || heard.left.length > 0) return ['there is more than one answer', ...leaks]
-  return [...leaks, ...ofAnswer(request, answer, facts)]
+  return [...leaks, ...(heard.answer === null ? [heard.why] : ofAnswer(request, heard.answer, facts))]
 }
 
 function ofAnswer(request: Request, answer: Response, facts: RunContext): string[] {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type RunRequest } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { Service, waitFor } from '../../support/service.ts'
-import type { Response } from './http/responseParser.ts'
+import type { Response } from './connection.ts'
 import { CANARY } from './generators/exampleBodies.ts'
 import { OpenapiDocument } from './apiDocument.ts'
 import type { Request } from './generators/request.ts'
@@ -211,10 +211,10 @@ export class ServiceUnderTest {
    * Uses an answer to keep the set of resources: created ones are ended, ended ones are recreated before the next
    * request.
    */
-  async waitForIdle(request: Request, answer: Response | undefined): Promise<void> {
+  async waitForIdle(request: Request, answer: Response | null): Promise<void> {
     const isOverridden = request.headers.some(([name]) => name === 'X-HTTP-Method-Override')
     const isSafe = /^(GET|HEAD|OPTIONS)$/.test(request.method) && !isOverridden
-    if (answer === undefined || answer.status >= 300 || isSafe) return
+    if (answer === null || answer.status >= 300 || isSafe) return
     const has = (mark: string): boolean => request.target.includes(`{{${mark}}}`)
     if (has('upload.ready')) this.#stale.add('upload')
     if (has('upload.tus')) this.#stale.add('tus')

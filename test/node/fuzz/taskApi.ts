@@ -13,7 +13,7 @@ import {
   uploadRequestSchema,
 } from '#contract/task/protocol.ts'
 import { pathSegments } from './generators/paths.ts'
-import type { Response } from './http/responseParser.ts'
+import type { Response } from './connection.ts'
 import { bodyForm, framing, parsed } from './generators/body.ts'
 import type { OpenapiDocument, JsonSchema } from './apiDocument.ts'
 import { headersFor } from './generators/headers.ts'

@@ -1,4 +1,5 @@
-// In charge of: an address that is known before the server behind it runs, for services that are told it at their start.
+// In charge of: an address that leads to a server on the loopback address: known before that server runs, for services that
+// are told it at their start, and a connection that can be cut or stalled while bytes pass through it.
 // Not in charge of: what the server answers.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -7,8 +8,13 @@ export class Gate implements AsyncDisposable {
   readonly #server: Server
   readonly #lines = new Set<Socket>()
   /** The port that connections lead to. */
-  target = 0
-  private constructor() {
+  target: number
+  /** The fault of the connection that has sent that many bytes: cut once, or nothing more of it passes. */
+  fault: { after: number; kind: 'cut' | 'hold' } | null = null
+  faults = 0
+
+  private constructor(target: number) {
+    this.target = target
     this.#server = createServer((client) => {
       const server = connect(this.target, '127.0.0.1')
       this.#lines.add(client)
@@ -19,11 +25,21 @@ export class Gate implements AsyncDisposable {
       client.on('error', () => server.destroy())
       server.on('error', () => client.destroy())
       client.pipe(server).pipe(client)
+      let sent = 0
+      client.on('data', (bytes) => {
+        sent += bytes.length
+        if (this.fault === null || sent < this.fault.after) return
+        const { kind } = this.fault
+        this.fault = null
+        this.faults++
+        if (kind === 'cut') client.destroy()
+        else client.unpipe(server).pause()
+      })
     })
   }
 
-  static async open(): Promise<Gate> {
-    const gate = new Gate()
+  static async open(target = 0): Promise<Gate> {
+    const gate = new Gate(target)
     gate.#server.listen(0, '127.0.0.1')
     await once(gate.#server, 'listening')
     return gate

@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { MAIN_TASK, taskIdOf } from '#contract/taskId.ts'
-import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
+import { TASK_PROTOCOL, type RunRequest, type TaskDescription as SentTask } from '#contract/task/protocol.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { createLog } from '../../../transcoder/log.ts'
 import type { RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import { readSettings } from '../../../transcoder/settings.ts'
 import { makeClip, testFfmpeg } from '../media/media.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
+
+/** Without `spec`, the task API sends the translation of `config`. */
+export type TaskDescription = Omit<SentTask, 'spec'> & Partial<Pick<SentTask, 'spec'>>
 
 export interface AttemptFixture {
   engine: Engine

@@ -4,9 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { ffmpeg, probeFile, readPackets } from '../media/media.ts'
-import { describeTask, type AttemptFixture } from './attemptFixture.ts'
+import { describeTask, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'
 import type { ComparedDivision } from './comparedDivision.ts'
 
 /** Writes `out/v0.mp4` and so on. */

@@ -5,12 +5,17 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
 import { ffmpeg } from '../media/media.ts'
 import { makeNumberedClip } from '../media/numberedClip.ts'
 import type { HashedPacket } from '../media/packetHashes.ts'
-import { describeTask, openAttemptFixture, runRequest, type AttemptFixture } from './attemptFixture.ts'
+import {
+  describeTask,
+  openAttemptFixture,
+  runRequest,
+  type AttemptFixture,
+  type TaskDescription,
+} from './attemptFixture.ts'
 import { FakeTaskApi } from './fakeTaskApi.ts'
 import { segmentedTask, storedObjects } from './segmentedTask.ts'
 

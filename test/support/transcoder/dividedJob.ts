@@ -1,15 +1,13 @@
 // In charge of: a whole divided job against the strict task API: its main task, its parts one after another, and the
 // attempt that puts them together.
 // Not in charge of: expectations.
-import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { partTaskNumber } from '#contract/taskId.ts'
 import { divisionAbilities } from '#contract/task/divisionAbilities.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
 import type { SourceVersion, SurveyPlan } from '#contract/task/plan/divisionPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { runRequest, type AttemptFixture } from './attemptFixture.ts'
+import { runRequest, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
 
 /** As the service says, by what was divided before. */
@@ -39,7 +37,7 @@ interface Division {
 /** The same task in chunks of single segments, which may be shorter than a request can ask for. */
 export function inChunks(task: TaskDescription): TaskDescription {
   const spec = { ...toSpec(task.config, task.input_name), maxChunkSeconds: task.config.segment_length ?? 2 }
-  return { ...task, spec, spec_version: SPEC_VERSION }
+  return { ...task, spec }
 }
 
 /** Each part has one attempt. */

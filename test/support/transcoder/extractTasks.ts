@@ -2,9 +2,8 @@
 // Not in charge of: expectations.
 import { readFile } from 'node:fs/promises'
 import { validateJob } from '#contract/job/validateJob.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
-import { describeTask, runRequest, type AttemptFixture } from './attemptFixture.ts'
+import { describeTask, runRequest, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'
 import { FakeTaskApi } from './fakeTaskApi.ts'
 
 /** `members` as in a request; `video` false = a job that makes nothing else. */

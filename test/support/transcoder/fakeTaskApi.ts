@@ -29,14 +29,13 @@ import {
   type PlanPost,
   type ProgressPost,
   type SourcePost,
-  type TaskDescription,
 } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
 import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
-import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
 import type { SurveyPlan } from '#contract/task/plan/divisionPlan.ts'
+import type { TaskDescription } from './attemptFixture.ts'
 
 /** Returns true if it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
 export type FaultInjector = (call: {
@@ -227,7 +226,11 @@ export class FakeTaskApi {
     if (await this.faults[operation]?.({ request, response, n })) return
     switch (operation) {
       case 'task':
-        return sendJson(response, 200, this.task && { ...translated(this.task), ...this.task })
+        return sendJson(
+          response,
+          200,
+          this.task && { spec: toSpec(this.task.config, this.task.input_name), ...this.task },
+        )
       case 'input':
         return this.input(request, response, Infinity, source)
       case 'hls':
@@ -439,9 +442,4 @@ export function pseudoRandomBytes(length: number, seed = 1): Buffer {
     bytes[at] = state >>> 24
   }
   return bytes
-}
-
-/** What a Worker adds to the stored configuration in its answer. */
-function translated({ config, input_name: name }: TaskDescription): Pick<TaskDescription, 'spec' | 'spec_version'> {
-  return { spec: toSpec(config, name), spec_version: SPEC_VERSION }
 }

@@ -1,12 +1,11 @@
 // In charge of: tasks with `inputs` against the strict task API, and where each frame and sample of numbered clips should
 // be in what they make.
 // Not in charge of: the clips (media/numberedClip.ts).
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../transcoder/pipeline/runTask.ts'
-import { describeTask, runRequest, type AttemptFixture } from './attemptFixture.ts'
+import { describeTask, runRequest, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'
 import { FakeTaskApi } from './fakeTaskApi.ts'
 import { segmentedTask, storedObjects } from './segmentedTask.ts'
 

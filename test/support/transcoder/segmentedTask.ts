@@ -5,11 +5,10 @@ import { dirname, join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { listSegments } from '../manifests/playlistSegments.ts'
 import type { FakeTaskApi } from './fakeTaskApi.ts'
-import { describeTask } from './attemptFixture.ts'
+import { describeTask, type TaskDescription } from './attemptFixture.ts'
 
 /** `changes` as in a job body; writes below `out`, with segments of 2 s and GOPs of 1 s. */
 export function segmentedTask(changes: Partial<JobConfig>, bitrates: number[] = [300]): TaskDescription {

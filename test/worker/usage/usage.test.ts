@@ -6,7 +6,7 @@ import { ADMIN_KEY, apiRequest, createJob, createKey, postJson, readJson } from 
 import { noProgress, type FakeAttempt } from '../support/fakeTranscoder.ts'
 import { advanceClock, startJob, startNextAttempt } from '../support/jobFixture.ts'
 import { requestWithEnv } from '../support/appRequest.ts'
-import { cell, usageCsv } from '../../../worker/usage/usageCsv.ts'
+import { cell, usageCsv } from '../../../worker/usage/usageRoutes.ts'
 
 const video = { width: 1920, height: 1080 }
 /** Ten minutes of source; two renditions of it, and its audio as it was. */

@@ -1,5 +1,5 @@
 // In charge of: reading SubRip (.srt): the form that players accept, since it has no standard.
-// Not in charge of: markup (cueMarkup.ts), encodings (captionText.ts).
+// Not in charge of: markup (cueMarkup.ts), encodings (readCaptions.ts).
 import type { CaptionCue, CuePlace } from './captionCue.ts'
 import { CaptionError } from './captionError.ts'
 import { parseMarkup, type MarkupRules } from './cueMarkup.ts'

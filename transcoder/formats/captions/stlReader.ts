@@ -1,10 +1,42 @@
 // In charge of: reading EBU STL (EBU Tech 3264): a header (GSI) and blocks of 128 bytes (TTI).
-// Not in charge of: its Latin character set (iso6937.ts), timecodes (timecode.ts).
+// Not in charge of: timecodes (timecode.ts).
 import type { CaptionCue, CuePlace, TextRun } from './captionCue.ts'
 import { CaptionError } from './captionError.ts'
-import { decodeIso6937 } from './iso6937.ts'
 import type { CaptionFile } from './captionFile.ts'
 import { printedHour, startHour, startRemark, timecodeSeconds, type FrameCount, type Timecode } from './timecode.ts'
+
+/** 0xA0 to 0xFF; a space = not assigned. 0xC1 to 0xCF are diacritics, which come before their letter. */
+const UPPER =
+  '\u00A0¡¢£$¥#§¤‘“«←↑→↓' +
+  '°±²³×µ¶·÷’”»¼½¾¿' +
+  '                ' +
+  '―¹®©™♪¬¦    ⅛⅜⅝⅞' +
+  'ΩÆÐªĦ ĲĿŁØŒºÞŦŊŉ' +
+  'ĸæđðħıĳŀłøœßþŧŋ\u00AD'
+
+/** Combining characters of Unicode, from 0xC1 on. */
+const DIACRITICS = '\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u0308\u030A\u0327\u0332\u030B\u0328\u030C'
+
+/** Text of one style: no control codes. */
+function decodeIso6937(bytes: readonly number[]): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    const diacritic = byte > 0xc0 && byte < 0xd0 ? DIACRITICS[byte - 0xc1] : undefined
+    const next = bytes[at + 1]
+    if (diacritic !== undefined && next !== undefined) {
+      text += `${basic(next)}${diacritic}`.normalize('NFC')
+      at += 1
+    } else if (byte >= 0xa0) text += UPPER[byte - 0xa0]!
+    else text += basic(byte)
+  }
+  return text
+}
+
+function basic(byte: number): string {
+  // 0x24 is the sign for any currency there; files use it for the dollar.
+  return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ' '
+}
 
 const HEADER_BYTES = 1024
 const BLOCK_BYTES = 128

@@ -1,5 +1,5 @@
 // In charge of: the screen of one caption channel over time: turns each change into cues.
-// Not in charge of: the commands that change the screen (cea608.ts, service708.ts), the file
+// Not in charge of: the commands that change the screen (captionDecoder.ts, service708.ts), the file
 // (manifests/webvtt/webvttWriter.ts).
 
 /** Text at one position of the screen. */

@@ -1,5 +1,5 @@
 // In charge of: the characters of CEA-608 (ANSI/CTA-608-E, tables 5 to 10).
-// Not in charge of: which bytes are characters (cea608.ts).
+// Not in charge of: which bytes are characters (captionDecoder.ts).
 
 /** Characters of the basic set that differ from ASCII. */
 const BASIC: Record<number, string> = {

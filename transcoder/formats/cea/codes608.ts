@@ -1,6 +1,6 @@
 // In charge of: the byte pairs of CEA-608 (ANSI/CTA-608-E, tables 50 to 53) that an encoder writes, and which characters
 // have one.
-// Not in charge of: layout and order (encoder608.ts), decoding (cea608.ts).
+// Not in charge of: layout and order (encoder608.ts), decoding (captionDecoder.ts).
 import type { Channel608 } from '#contract/captions.ts'
 import { basicCharacter, extendedCharacter, specialCharacter } from './characters608.ts'
 

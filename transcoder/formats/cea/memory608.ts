@@ -1,5 +1,5 @@
 // In charge of: the displayed and the non-displayed memory of one CEA-608 channel, and how commands change them.
-// Not in charge of: reading commands from bytes (cea608.ts), their times (captionScreen.ts).
+// Not in charge of: reading commands from bytes (captionDecoder.ts), their times (captionScreen.ts).
 import { blocksOf, type Line } from './cueLayout.ts'
 import type { TextBlock, ScreenChange } from './captionScreen.ts'
 

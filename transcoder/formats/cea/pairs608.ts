@@ -1,6 +1,6 @@
 // In charge of: the byte pairs of one field: which are damaged, and which repeat the control code before them
 // (ANSI/CTA-608-E, 8.4; 47 CFR 15.119 (i)).
-// Not in charge of: what the codes mean (cea608.ts).
+// Not in charge of: what the codes mean (captionDecoder.ts).
 import type { Pair } from './codes608.ts'
 
 /** The solid block, which is shown for a damaged character. */

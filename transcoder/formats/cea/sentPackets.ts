@@ -1,6 +1,6 @@
 // In charge of: the packets of CEA-708 in a video's frames (CTA-708-E, 4.4 and 5), as they are sent again in frames of
 // another rate: whole, in their order, none before its time.
-// Not in charge of: their services (packets708.ts), the frames (captionFrames.ts).
+// Not in charge of: their services (captionDecoder.ts), the frames (captionFrames.ts).
 
 /** Two bytes of a packet. */
 export interface SentService {

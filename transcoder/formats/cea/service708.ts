@@ -1,8 +1,47 @@
 // In charge of: the commands of one CEA-708 service (ANSI/CTA-708-E 8) and the text in its eight windows.
-// Not in charge of: packets and blocks (packets708.ts), one window (window708.ts).
-import { character708, extendedCharacter708 } from './characters708.ts'
+// Not in charge of: packets and blocks (captionDecoder.ts), one window (window708.ts).
 import type { TextBlock, ScreenChange } from './captionScreen.ts'
 import { Window708, type WindowShape } from './window708.ts'
+
+/** G2 (table 8). `extendedCharacter708` handles undefined codes. */
+const G2: Record<number, string> = {
+  0x20: ' ',
+  0x21: '\u00a0',
+  0x25: '…',
+  0x2a: 'Š',
+  0x2c: 'Œ',
+  0x30: '█',
+  0x31: '‘',
+  0x32: '’',
+  0x33: '“',
+  0x34: '”',
+  0x35: '•',
+  0x39: '™',
+  0x3a: 'š',
+  0x3c: 'œ',
+  0x3d: '℠',
+  0x3f: 'Ÿ',
+  0x76: '⅛',
+  0x77: '⅜',
+  0x78: '⅝',
+  0x79: '⅞',
+  0x7a: '│',
+  0x7b: '┐',
+  0x7c: '└',
+  0x7d: '─',
+  0x7e: '┘',
+  0x7f: '┌',
+}
+
+/** 0x20 to 0x7f and 0xa0 to 0xff: ASCII, except that 0x7f is a musical note, and ISO 8859-1. */
+function character708(code: number): string {
+  return code === 0x7f ? '♪' : String.fromCodePoint(code)
+}
+
+/** The character after EXT1. G3 has one character, the icon for captions. 7.1.9: an unknown code is an underscore. */
+function extendedCharacter708(code: number): string {
+  return G2[code] ?? (code === 0xa0 ? '[CC]' : '_')
+}
 
 const WINDOWS = 8
 /** Size of a service's input buffer (8.10.5.12): a delay ends once it is full. */

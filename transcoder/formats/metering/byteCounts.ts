@@ -1,5 +1,5 @@
 // In charge of: the counts that are kept of written media, for any container.
-// Not in charge of: counting (sampleTables.ts, tsMeter.ts, fragmentMeter.ts).
+// Not in charge of: counting (sampleTables.ts, tsMeter.ts).
 import type { BytesPerSecond } from './bytesPerSecond.ts'
 
 export interface TrackCount {

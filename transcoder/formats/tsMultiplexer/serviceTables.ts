@@ -1,5 +1,5 @@
 // In charge of: PAT (ISO/IEC 13818-1, 2.4.4.3) and SDT (ETSI EN 300 468, 5.2.3) of a multiplex.
-// Not in charge of: the program map (formats/mpegts/programTables.ts), the tables of ATSC (psip.ts), when they are sent
+// Not in charge of: the program map (formats/mpegts/programTables.ts), the tables of ATSC (repeatedTables.ts), when they are sent
 // (tableRepeater.ts).
 import { sealSection } from '../mpegts/crc.ts'
 

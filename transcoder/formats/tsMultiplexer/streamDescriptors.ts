@@ -1,7 +1,7 @@
 // In charge of: the descriptors of streams in a program map: AC-3 and AAC declared for DVB (ETSI EN 300 468, annexes D
 // and H) and ATSC (A/52, annex A), teletext and languages read.
 // Not in charge of: the format of the map (formats/mpegts/programTables.ts), the other tables (serviceTables.ts,
-// psip.ts).
+// repeatedTables.ts).
 import type { AudioCodec } from '../codecs.ts'
 import { readDescriptors, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
 import type { TsProfile } from './bufferLimits.ts'

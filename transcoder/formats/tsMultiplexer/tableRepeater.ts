@@ -1,5 +1,5 @@
 // In charge of: sending tables repeatedly: which one is due.
-// Not in charge of: their content (serviceTables.ts, psip.ts).
+// Not in charge of: their content (serviceTables.ts, repeatedTables.ts).
 import { PACKET_BYTES } from '../mpegts/packet.ts'
 import { toPackets } from '../mpegts/section.ts'
 import { LeakyBucket, SYSTEM_CLOCK_HZ } from './leakyBucket.ts'

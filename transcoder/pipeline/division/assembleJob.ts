@@ -28,7 +28,7 @@ import { placedCaptions, writeCaptionInputs } from '../captionTracks.ts'
 import { encode } from '../encode.ts'
 import { lateWarnings, type Late } from '../multiplexOutput.ts'
 import type { Surroundings } from '../openTask.ts'
-import { dividedPlan, specOf } from '../taskPlan.ts'
+import { dividedPlan } from '../taskPlan.ts'
 import { requireOutputSpace } from '../transcode.ts'
 import { storedFiles } from '../transcodeResult.ts'
 import { usageReport } from '../usageReport.ts'
@@ -62,7 +62,7 @@ export async function assembleJob(
   const encodedPlan = encodedSegments(plan)
   const videos = joinChunks(encodedPlan, chunks)
   await requireOutputSpace(attempt, plan)
-  const captionFiles = await fetchCaptionFiles(attempt, specOf(task))
+  const captionFiles = await fetchCaptionFiles(attempt, task.spec)
   const copied = copyPlan(plan)
   const segmenter =
     plan.packaging === null ? null : await segmenterOf(attempt, task, plan, { rest, cues, startSeconds })

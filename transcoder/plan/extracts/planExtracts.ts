@@ -1,13 +1,13 @@
 // In charge of: which frames become stills and the animated preview, at which size, and which audio becomes a waveform.
 // Not in charge of: the arguments (argv/extractArgs.ts), making the files (transcoder/extracts).
-import { HEIGHT, WIDTH } from '#contract/limits.ts'
-import { previewPath, previewTypes } from '#contract/job/paths/extractNames.ts'
-import type { AnimatedPreviewSpec, JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { HEIGHT, WIDTH, MAX_WAVEFORM_PIXELS, SAMPLES_PER_PIXEL } from '#contract/limits.ts'
+import { previewPath, previewTypes, waveformPath, waveformTypes } from '#contract/job/paths/extractNames.ts'
+import type { AnimatedPreviewSpec, JobSpec, VideoProfile, WaveformSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { multiply, ratio, toNumber, type Rational } from '../../formats/rational.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { PieceVideoPlan, FieldPlan, SourceVideo } from '#contract/task/plan/videoPlan.ts'
-import type { AnimatedPreviewPlan, ExtractsPlan } from '#contract/task/plan/extractsPlan.ts'
+import type { AnimatedPreviewPlan, ExtractsPlan, WaveformPlan } from '#contract/task/plan/extractsPlan.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import { PlanContext } from '../planContext.ts'
 import { seekOrigin } from '../streams/cut.ts'
@@ -17,8 +17,64 @@ import { planFields, type SourceFields } from '../video/interlacing.ts'
 import { planStills } from './stills.ts'
 import { unavailable } from './unavailableFormat.ts'
 import { secondsOf, type FrameTimeline } from './timeline.ts'
-import { planWaveform } from './waveform.ts'
 import { wantsFrames } from './wantsFrames.ts'
+import { missingAudio } from '../audio/missingAudio.ts'
+
+/** The default of audiowaveform. */
+const DEFAULT_SAMPLES_PER_PIXEL = 256
+
+function planWaveform({ spec, media }: PlanContext): WaveformPlan | null {
+  const { waveform } = spec
+  if (waveform === null) return null
+  const stream = media.audio.find(({ number }) => number === waveform.sourceStream)
+  if (stream === undefined)
+    throw missingAudio(media, waveform.sourceStream, 'waveform.source_stream', 'choose another one for the waveform')
+  const seconds = outputDuration(media, [stream], outputStartSeconds(spec, media))
+  const channels = waveform.splitChannels ? stream.channels : 1
+  const samples = seconds === null ? null : seconds * stream.sampleRate
+  const samplesPerPixel = resolution(waveform, stream.sampleRate, samples)
+  const pixels = samples === null ? 0 : Math.ceil(samples / samplesPerPixel) * channels
+  if (waveform.format !== 'png' && pixels > MAX_WAVEFORM_PIXELS && samples !== null)
+    throw new TaskError(
+      'unsupported_combination',
+      `The waveform would have ${pixels} pixels; at most ${MAX_WAVEFORM_PIXELS} are possible: use samples_per_pixel ${Math.ceil((samples * channels) / MAX_WAVEFORM_PIXELS)} or more.`,
+      {
+        field: waveform.pixelsPerSecond === null ? 'waveform.samples_per_pixel' : 'waveform.pixels_per_second',
+        details: { pixels, maximum: MAX_WAVEFORM_PIXELS },
+      },
+    )
+  const { format, bits, width, height, backgroundColor, waveformColor } = waveform
+  return {
+    format,
+    path: waveformPath(spec, waveform),
+    contentType: waveformTypes[format],
+    sourceStream: stream.number,
+    sampleRate: stream.sampleRate,
+    sourceChannels: stream.channels,
+    channels,
+    samplesPerPixel,
+    bits,
+    width,
+    height,
+    backgroundColor,
+    waveformColor,
+    durationSeconds: seconds,
+  }
+}
+
+/** An image is drawn from finer peaks than it has columns. */
+function resolution(
+  { format, samplesPerPixel, pixelsPerSecond, width }: WaveformSpec,
+  sampleRate: number,
+  samples: number | null,
+): number {
+  if (format === 'png')
+    return samples === null
+      ? DEFAULT_SAMPLES_PER_PIXEL
+      : Math.max(1, Math.min(SAMPLES_PER_PIXEL.maximum, Math.floor(samples / width / 8)))
+  if (pixelsPerSecond !== null) return Math.max(2, Math.floor(sampleRate / pixelsPerSecond))
+  return samplesPerPixel ?? DEFAULT_SAMPLES_PER_PIXEL
+}
 
 /** What is known about the frames of the source. */
 export interface FoundFrames {

@@ -6,9 +6,23 @@ import type { SegmentForm } from '#contract/codecs.ts'
 import { segmentForms } from '../../plan/forms.ts'
 import type { MediaCounts } from '../../formats/metering/byteCounts.ts'
 import { BufferMeter } from '../../formats/metering/bufferMeter.ts'
-import { FragmentMeter } from '../../formats/metering/fragmentMeter.ts'
 import { TsMeter } from '../../formats/metering/tsMeter.ts'
 import type { BufferDemand, DecoderBuffer } from '../../formats/video/decoderBuffer.ts'
+import { BoxReader } from '../../formats/mp4/boxReader.ts'
+
+class FragmentMeter {
+  readonly #reader = new BoxReader()
+  #bytes = 0
+
+  /** Throws FormatError. */
+  push(chunk: Uint8Array): void {
+    for (const event of this.#reader.push(chunk)) if (event.kind === 'mdat') this.#bytes += event.bytes
+  }
+
+  end(): MediaCounts {
+    return { tracks: [{ id: null, bytes: this.#bytes, seconds: null }], seconds: null, codecString: null }
+  }
+}
 
 /** Enough for the init segment, the first frame and more, of any rendition. */
 const HEAD_BYTES = 2 * 1024 * 1024

@@ -3,7 +3,6 @@
 // Not in charge of: detecting encryption in each container (the other files here), keys of HLS playlists (the Worker).
 import { open } from 'node:fs/promises'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { asfTracks } from './asfProtection.ts'
 import { matroskaTracks } from './matroskaProtection.ts'
 import { mp4Tracks } from './mp4Protection.ts'
 import { scrambledTracks } from './tsScrambling.ts'
@@ -13,6 +12,38 @@ import type { LoopbackServer } from '../loopbackServer.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import { needsVideo } from '../../plan/streams/unusedVideo.ts'
 import { usedAudioStreams } from '../../plan/streams/outputTiming.ts'
+import { viewOf } from '../../formats/mp4/boxReader.ts'
+
+/** GUIDs as stored in the file: the first three fields are little-endian. */
+const CONTENT_ENCRYPTION = 'fbb3112223bdd211b4b700a0c955fc6e'
+const STREAM_PROPERTIES = '9107dcb7b7a9cf118ee600c00c205365'
+const VIDEO = 'c0ef19bc4d5bcf11a8fd00805f5c442b'
+const AUDIO = '409e69f84d5bcf11a8fd00805f5c442b'
+const HEADER_BYTES = 30
+const MAX_HEADER = 4 * 1024 * 1024
+/** An object that is not larger has no licence: an object header and four empty fields take 40 bytes. */
+const EMPTY_BYTES = 40
+
+async function asfTracks(read: ReadRange): Promise<TrackProtection[]> {
+  const head = await read(0, HEADER_BYTES)
+  if (head.length < HEADER_BYTES) return []
+  const size = Math.min(Number(viewOf(head).getBigUint64(16, true)), MAX_HEADER)
+  const header = Buffer.from(await read(0, size))
+  const tracks: TrackProtection[] = []
+  let isProtected = false
+  for (let at = HEADER_BYTES; at + 40 <= header.length;) {
+    const name = header.toString('hex', at, at + 16)
+    const bytes = Number(header.readBigUInt64LE(at + 16))
+    if (bytes < 24) break
+    if (name === CONTENT_ENCRYPTION && bytes > EMPTY_BYTES) isProtected = true
+    if (name === STREAM_PROPERTIES) {
+      const type = header.toString('hex', at + 24, at + 40)
+      tracks.push({ kind: type === VIDEO ? 'video' : type === AUDIO ? 'audio' : 'other', protection: null, pid: null })
+    }
+    at += bytes
+  }
+  return isProtected ? tracks.map((track) => ({ ...track, protection: 'Windows Media DRM' })) : tracks
+}
 
 /** Enough of a transport stream for its tables and packets of every stream: at 20 Mb/s nearly a second. */
 const TS_BYTES = 2 * 1024 * 1024

@@ -1,6 +1,6 @@
 // In charge of: the description of a track's encryption that all containers share, and random access to a source's
 // bytes.
-// Not in charge of: single containers (mp4Protection.ts, matroskaProtection.ts, asfProtection.ts, tsScrambling.ts), the
+// Not in charge of: single containers (mp4Protection.ts, matroskaProtection.ts, encryptionCheck.ts), the
 // result for a job (encryptionCheck.ts).
 
 /** Tracks are in the order of the file, as in ffmpeg. */

@@ -1,6 +1,6 @@
 // In charge of: OAuth access tokens of a service account (RFC 7523: a signed assertion is exchanged for a token),
 // cached until shortly before they expire.
-// Not in charge of: using them (gcsStore.ts).
+// Not in charge of: using them (provider.ts).
 import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
 import { rsaSha256Signer } from '../rsaSignature.ts'
 import { readBoundedJson } from '../boundedBody.ts'

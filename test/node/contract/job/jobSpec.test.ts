@@ -1,6 +1,6 @@
 // In charge of: translating a request to the service's own specification of the job, with all defaults filled in.
 import { describe, expect, it, test } from 'vitest'
-import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
+import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { expectAccepted, BASE_URL, request } from '../requestFixture.ts'
@@ -204,14 +204,13 @@ describe('dynamic_range', () => {
   })
 })
 
-/** A transcoder that misses members in its task translates the configuration itself; it decides by this version. */
-test('SPEC_VERSION is raised with the members of JobSpec', () => {
+test('TASK_PROTOCOL is raised with the members of JobSpec', () => {
   const { config } = expectAccepted(request({ logo_url: 'https://h.example/logo.png', segmented_output_hls: true }))
   const { packaging } = toSpec(config)
   const { config: files } = expectAccepted(request({ logo_url: 'https://h.example/logo.png' }))
   const members = [toSpec(config), toSpec(files)].map(membersOf)
   expect(packaging).not.toBeNull()
-  expect({ version: SPEC_VERSION, members }).toEqual({ version: 6, members: [84, 74] })
+  expect({ version: TASK_PROTOCOL, members }).toEqual({ version: 8, members: [84, 74] })
 })
 
 function membersOf(value: unknown): number {

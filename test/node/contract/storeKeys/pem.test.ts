@@ -1,8 +1,7 @@
 // In charge of: PEM keys against OpenSSL's (node:crypto), MD5 against RFC 1321, and the code of each refusal.
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { md5 } from '#contract/job/storeKeys/md5.ts'
-import { readPem } from '#contract/job/storeKeys/pem.ts'
+import { md5, readPem } from '#contract/job/storeKeys/pem.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

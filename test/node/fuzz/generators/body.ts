@@ -71,16 +71,7 @@ export function encode(body: Body, fill: (text: string) => string): { bytes: Buf
   if (coding !== null) headers.push(['Content-Encoding', coding])
   if (body.framing === 'length')
     return { bytes: plain, headers: [...headers, ['Content-Length', String(plain.length)]] }
-  return { bytes: chunked(plain), headers: [...headers, ['Transfer-Encoding', 'chunked']] }
-}
-
-function chunked(bytes: Buffer): Buffer {
-  const parts: Buffer[] = []
-  for (let at = 0; at < bytes.length; at += 65_536) {
-    const part = bytes.subarray(at, at + 65_536)
-    parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n'))
-  }
-  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
+  return { bytes: plain, headers: [...headers, ['Transfer-Encoding', 'chunked']] }
 }
 
 /** The result of JSON.parse; null for invalid JSON. Bytes that are not UTF-8 are read as U+FFFD (WHATWG Encoding). */

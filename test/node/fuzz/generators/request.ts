@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { unknownPaths, oddQuery, runtimePaths, pathFor } from './paths.ts'
-import { encode, bodyForm, framing, type Body } from './body.ts'
+import { bodyForm, framing, type Body } from './body.ts'
 import { exampleBodies } from './exampleBodies.ts'
 import type { OperationSpec, OpenapiDocument, JsonSchema } from '../apiDocument.ts'
 import { headersFor, headersOfRuntime } from './headers.ts'
@@ -23,20 +23,6 @@ export interface Request {
 }
 
 export type Fill = (text: string) => string
-
-export function bytesOf(request: Request, host: string, fill: Fill): Buffer {
-  const body = request.body === null ? null : encode(request.body, fill)
-  const { header } = request.sender
-  const lines = [
-    `${request.method} ${fill(request.target)} HTTP/1.1`,
-    `Host: ${host}`,
-    'Connection: close',
-    ...(header === null ? [] : [`Authorization: ${fill(header)}`]),
-    ...request.headers.map(([name, value]) => `${name}: ${fill(value)}`),
-    ...(body?.headers ?? []).map(([name, value]) => `${name}: ${value}`),
-  ]
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body?.bytes ?? Buffer.alloc(0)])
-}
 
 /** A command that repeats it; what a shell cannot hold is cut. */
 export function asCurl(request: Request, fill: Fill): string {
@@ -59,7 +45,7 @@ export function asCurl(request: Request, fill: Fill): string {
 }
 
 const METHODS = [
-  ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'get', 'FOO'],
+  ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'FOO'],
 ].flat()
 /** The methods that a server is expected to know; it may reject others as unknown (RFC 9110, 9.1). */
 export const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS.slice(0, 7))

@@ -1,4 +1,5 @@
-// In charge of: a job of 100 sources through the whole service: its frames, and how many connections it opens at once.
+// In charge of: a job of 100 sources through the whole service: its frames, how many connections it opens at once,
+// and cancelling.
 // Not in charge of: several stores (joinedInputs.test.ts).
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
@@ -6,7 +7,7 @@ import { expect, test } from 'vitest'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'
 import { tempDirectory } from '../../../support/media/media.ts'
 import { frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
-import { jobRequest, Service } from '../../../support/service.ts'
+import { jobRequest, Service, waitFor } from '../../../support/service.ts'
 
 const PIECES = 100
 
@@ -46,4 +47,18 @@ test('100 sources are opened a few at a time, and each gives its frame', async (
   const bytes = Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer())
   await writeFile(tempDir.file('many.mp4'), bytes)
   expect(await frameNumbers(tempDir.file('many.mp4'))).toEqual(numbers)
+})
+
+test('cancelled while an input is decoded, nothing runs on and nothing is left', async () => {
+  await using tempDir = await tempDirectory()
+  await using service = await Service.start()
+  const upload = await service.upload(await makeNumberedClip(tempDir.file('long.mp4'), { seconds: 160 }))
+  const { input: _input, ...body } = jobRequest('', 'file-upload') as Record<string, unknown>
+  const id = await service.create({ ...body, inputs: Array.from({ length: 20 }, () => ({ input: upload })) })
+  // The encoder and the decoder of a piece.
+  await waitFor('two programs of ffmpeg', async () => service.encoders().length >= 2)
+  await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+  expect(await service.waitForEnd(id)).toMatchObject({ state: 'cancelled' })
+  await waitFor('the programs to end', async () => service.encoders().length === 0)
+  await waitFor('the scratch space to be empty', async () => (await service.workDirEntries()).length === 0)
 })

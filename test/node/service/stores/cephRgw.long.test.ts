@@ -2,9 +2,7 @@
 // has no ETag, a tar, segments; and that no newer S3 feature is used with it.
 // Not in charge of: each operation by itself (test/worker/storage/s3/s3Store.test.ts).
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { request } from 'node:http'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../../fakes/s3Server.ts'
 import { fileResources } from '../../../support/fileResources.ts'
@@ -99,19 +97,4 @@ test('a completion whose answer is lost is asked again, and the second answer ha
   rgw.alterAnswer = (_, answer) => answer
   expect(status).toMatchObject({ state: 'ready', error: null })
   expect(rgw.log.filter((line) => line === 'CompleteMultipartUpload films/again/video.mp4')).toHaveLength(2)
-})
-
-test('the server answers 100 to who waits for it', async () => {
-  const put = request(`http://${rgw.host}/films/x`, {
-    method: 'PUT',
-    headers: { expect: '100-continue', 'content-length': 1 },
-  })
-  const closed = once(put, 'close')
-  put.flushHeaders()
-  await once(put, 'continue')
-  put.on('response', (response) => response.resume())
-  put.end('x')
-  await closed
-  // The request was not signed.
-  expect(rgw.refused.splice(0)).toContain('PUT /films/x')
 })

@@ -167,15 +167,6 @@ test.each([
   expect(await decodeFrames(tempDir.file('out.mp4'))).toHaveLength(75)
 })
 
-test.each(Object.keys(sides))('an audio file of a job without video is written to %s', async (name) => {
-  const side = sides[name]!
-  const audioProfiles = [{ audio_codec: 'mp3', source_stream: 1 }]
-  const status = await service.run(job(side, side, { videoProfiles: [], audioProfiles }))
-  expect(status).toMatchObject({ state: 'ready', error: null, outputs: [{ content_type: 'audio/mpeg' }] })
-  const [{ path, sha256 }] = status.outputs as [(typeof status.outputs)[number]]
-  expect(createHash('sha256').update(side.stored(path)!).digest('hex')).toBe(sha256)
-})
-
 test.each(['Oracle with an API key', 'Google with a service account'])(
   'a transcoder that is killed in the middle of an upload to %s leaves none, and the job is done all the same',
   async (name) => {

@@ -1,7 +1,7 @@
 // In charge of: which bytes of a file hold pictures alone.
 // Not in charge of: reading it without them (source/expectedBytes.test.ts, pipeline/sourceBytes.long.test.ts).
 import { expect, test } from 'vitest'
-import { videoBytes } from '../../../../transcoder/analysis/skippedBytes.ts'
+import { videoBytes } from '../../../../transcoder/analysis/expectedBytes.ts'
 import type { TrackPlaces } from '../../../../transcoder/formats/mp4/trackPlaces.ts'
 
 const MIB = 1024 * 1024

@@ -3,7 +3,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { attemptLogSchema, MAX_LOG_BYTES } from '#contract/task/reportSchemas.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { FfmpegPrograms } from '../../../../transcoder/ffmpeg/run.ts'
 import { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { JobLog } from '../../../../transcoder/pipeline/jobLog.ts'
@@ -13,7 +12,12 @@ import { probe } from '../../../../transcoder/analysis/probe.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { ffmpeg, lavfi, meanColor, probeStream } from '../../../support/media/media.ts'
 import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
-import { describeTask, makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import {
+  describeTask,
+  makeSourceClip,
+  runRequest,
+  type TaskDescription,
+} from '../../../support/transcoder/attemptFixture.ts'
 import { useTempDirectory } from '../../../support/useTempDirectory.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 

@@ -1,10 +1,9 @@
 // In charge of: attempts at jobs that say nothing about chunks: which of them divide the job, at first and after a loss.
 // Not in charge of: where a job is divided (plan/division), the whole service (node/service/jobs).
 import { beforeEach, expect, test } from 'vitest'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
-import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { makeSourceClip, runRequest, type TaskDescription } from '../../../support/transcoder/attemptFixture.ts'
 import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 

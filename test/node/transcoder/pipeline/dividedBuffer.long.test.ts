@@ -4,12 +4,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runDecoderBuffer } from '../../../support/media/decoderBuffer.ts'
 import { ffmpeg, lavfi, readPackets } from '../../../support/media/media.ts'
 import { compareDivision } from '../../../support/transcoder/comparedDivision.ts'
 import { filesTask } from '../../../support/transcoder/comparedFiles.ts'
 import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
+import type { TaskDescription } from '../../../support/transcoder/attemptFixture.ts'
 
 const fixture = await useAttemptFixture()
 const KBPS = 200

@@ -1,10 +1,9 @@
 // In charge of: which attempts divide a job.
 // Not in charge of: the parts (dividedOutput.long.test.ts), where a job is divided (plan/division).
 import { expect, test } from 'vitest'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
+import { makeSourceClip, runRequest, type TaskDescription } from '../../../support/transcoder/attemptFixture.ts'
 import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 

@@ -12,7 +12,7 @@ import { expectSameFiles, filesTask } from '../../../support/transcoder/compared
 import { expectSameSegments } from '../../../support/transcoder/comparedSegments.ts'
 import { joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture } from '../../../support/transcoder/useAttempts.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
+import type { TaskDescription } from '../../../support/transcoder/attemptFixture.ts'
 
 const fixture = await useAttemptFixture()
 

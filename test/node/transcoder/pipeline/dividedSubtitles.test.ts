@@ -5,7 +5,6 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import type { TaskDescription } from '#contract/task/protocol.ts'
 import { missingFonts } from '../../../support/captions/drawnText.ts'
 import { ffmpeg, lavfi } from '../../../support/media/media.ts'
 import { skipTest } from '../../../support/requirement.ts'
@@ -26,6 +25,7 @@ import { compareDivision } from '../../../support/transcoder/comparedDivision.ts
 import { inChunks, runDividedJob } from '../../../support/transcoder/dividedJob.ts'
 import { joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
+import type { TaskDescription } from '../../../support/transcoder/attemptFixture.ts'
 
 const fixture = await useAttemptFixture()
 const withoutFonts = await missingFonts(fixture)

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
+import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
@@ -14,6 +14,7 @@ import {
   findFfmpegProcesses,
   runRequest,
 } from '../../../support/transcoder/attemptFixture.ts'
+import { extractTask } from '../../../support/transcoder/extractTasks.ts'
 import { segmentedTask } from '../../../support/transcoder/segmentedTask.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 
@@ -57,22 +58,19 @@ test('a dry run sends its estimate, once, and nothing else', async () => {
   await expectNothing()
 })
 
-test.each<[string, (spec: JobSpec) => object, string]>([
-  ['of this version: it follows the translation', (spec) => ({ spec }), 'translated/v0.mp4'],
-  ['of a later version, with members that are not known yet', later, 'translated/v0.mp4'],
-  ['of before translations', () => ({ spec: undefined, spec_version: undefined }), 'out/v0.mp4'],
-  ['whose translation lacks members', (spec) => ({ spec, spec_version: SPEC_VERSION - 1 }), 'out/v0.mp4'],
-])('from a Worker %s', async (_, answer, path) => {
-  const { config, input_name: name } = taskApi.task!
-  const spec = toSpec(
-    { ...config, videoProfiles: [{ ...config.videoProfiles[0]!, output: 'translated/v0.mp4' }] },
-    name,
-  )
-  Object.assign(taskApi.task!, answer(spec))
+test('a dry run lists images and waveforms by the names that the job then writes', async () => {
+  const extracts = { stills: [{ at_seconds: [0.4, 1] }], animated_preview: { format: 'gif' }, waveform: {} }
+  taskApi.task = { ...extractTask(extracts, { video: false }), kind: 'plan' }
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])
-  expect(taskApi.estimated?.estimate.plan.outputs[0]).toMatchObject({ path })
-  await expectNothing()
+  const { plan, predicted } = (taskApi.estimated as { estimate: Estimate }).estimate
+  expect(plan.outputs.map(({ path }) => path)).toEqual([
+    'clip_still_0_0001.jpg',
+    'clip_still_0_0002.jpg',
+    'clip_preview.gif',
+    'clip_waveform.json',
+  ])
+  expect(predicted.output_bytes?.likely).toBeGreaterThan(1000)
 })
 
 test.each<[string, number | undefined, object, string[]]>([
@@ -87,7 +85,7 @@ test.each<[string, number | undefined, object, string[]]>([
   const task = segmentedTask({ segmented_output_dash: true, gop_length: 0.4, segment_length: 0.8 })
   const spec = { ...toSpec(task.config, task.input_name), maxChunkSeconds: 1 }
   const accepts = { ...task.accepts!, ...(parts === undefined ? {} : { parts }) }
-  taskApi.task = { ...task, kind: 'plan', spec, spec_version: SPEC_VERSION, accepts }
+  taskApi.task = { ...task, kind: 'plan', spec, accepts }
   await runTask(runRequest(taskApi), fixtures.context())
   expect(taskApi.fails).toEqual([])
   const { plan, warnings } = taskApi.estimated!.estimate
@@ -95,10 +93,6 @@ test.each<[string, number | undefined, object, string[]]>([
   expect(warnings.map(({ code }) => code)).toEqual(warned)
   await expectNothing()
 })
-
-function later(spec: JobSpec): object {
-  return { spec: { ...spec, addedLater: true }, spec_version: SPEC_VERSION + 1 }
-}
 
 test('a plan that cannot be made ends it in the error of the job', async () => {
   taskApi.task!.config.audioProfiles[0]!.source_stream = '3'

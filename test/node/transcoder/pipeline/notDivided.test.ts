@@ -4,7 +4,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { MAX_JOB_PARTS } from '#contract/limits.ts'
-import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { ffmpeg } from '../../../support/media/media.ts'
@@ -21,7 +20,7 @@ beforeEach(() => {
   const task = segmentedTask({ segmented_output_dash: true, segment_length: 1 })
   // Shorter than a request may ask for.
   const spec = { ...toSpec(task.config, task.input_name), maxChunkSeconds: 1 }
-  taskApi.task = { ...task, kind: 'plan', spec, spec_version: SPEC_VERSION }
+  taskApi.task = { ...task, kind: 'plan', spec }
   taskApi.task.accepts = { ...task.accepts!, parts: MAX_JOB_PARTS }
 })
 

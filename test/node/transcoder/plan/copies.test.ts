@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { copiedPart } from '../../../../transcoder/plan/copy/copiedPart.ts'
-import { chooseStarts, segmentCandidates } from '../../../../transcoder/plan/copy/copiedSegments.ts'
+import { chooseStarts, segmentCandidates } from '../../../../transcoder/plan/copy/videoVerdict.ts'
 import type { VideoSurvey } from '../../../../transcoder/plan/model/videoSurvey.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
 

@@ -285,13 +285,6 @@ describe('single filters', () => {
     const spec = jobSpec({ videoCodec: 'mpeg2', video: [videoProfile({ width: 720, height: 576, bitrateKbps: 3000 })] })
     expect(chain(spec, mediaInfo({ width: 1280, height: 544 }))).toContain('pad=720:576:0:70:color=black,setsar=64/45')
   })
-  test.each([
-    [0, ',volume=0['],
-    [50, ',volume=0.5['],
-    [200, ',volume=2,aresample=192000,alimiter=limit=0.891251:level=0:latency=1,aresample=48000['],
-  ])('volume %i', (audioVolume, expected) => {
-    expect(chain(jobSpec({ audioVolume }), mediaInfo())).toContain(expected)
-  })
   const fields = (top: number, bottom: number, progressive: number) => ({
     tff: top,
     bff: bottom,
@@ -305,12 +298,6 @@ describe('single filters', () => {
   const forced = { video: [videoProfile({ progressive: true })] }
   const scans: [string, Partial<JobSpec>, Parameters<typeof mediaInfo>[0], string][] = [
     [
-      'measured as flagged',
-      forced,
-      { fieldOrder: 'tt', scan: fields(100, 0, 0) },
-      'bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=25/1',
-    ],
-    [
       'interlaced without a flag',
       forced,
       { scan: fields(2, 98, 0) },
@@ -323,19 +310,6 @@ describe('single filters', () => {
       `[0:V:0]${STEADY},setparams=field_mode=prog,fps=25/1`,
     ],
     ['a pattern that looks like both parities', forced, { scan: fields(43, 38, 19) }, `[0:V:0]${STEADY},fps=25/1`],
-    ['progressive', forced, { scan: fields(1, 0, 99) }, `[0:V:0]${STEADY},fps=25/1`],
-    [
-      '3:2',
-      { detelecine: true },
-      film,
-      `[0:V:0]${STEADY},fps=30000/1001:start_time=0,fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:parity=auto:deint=interlaced,decimate,fps=24000/1001`,
-    ],
-    [
-      '3:2, fields flagged the wrong way round',
-      { detelecine: true },
-      { ...film, fieldOrder: 'bb' },
-      `[0:V:0]${STEADY},fps=30000/1001:start_time=0,fieldmatch=order=tff:combmatch=full,bwdif=mode=send_frame:parity=tff:deint=interlaced,decimate,fps=24000/1001`,
-    ],
     [
       '3:2 that was not asked about',
       forced,
@@ -383,21 +357,6 @@ describe('single filters', () => {
     expect(plan.outputs[0]?.video.scan).toBe('progressive')
     expect(plan.outputs[0]?.video.deinterlace).not.toBe('none')
     expect(plan.warnings.map((warning) => warning.code)).toContain('deinterlaced')
-  })
-  const shapes: [Partial<JobSpec>, string][] = [
-    [
-      { aspect: 'rotate_clockwise', barPercent: 50 },
-      'transpose=dir=clock,SCALE,pad=320:180:108:0:color=0x808080,setsar=1/1',
-    ],
-    [{ aspect: 'rotate_counterclockwise' }, 'transpose=dir=cclock,SCALE,pad=320:180:108:0:color=black,setsar=1/1'],
-    [{ aspect: 'force_4:3' }, 'start_time=0,SCALE,setsar=3/4'],
-    [{ aspect: 'invert_aspect_ratio' }, 'start_time=0,SCALE,setsar=81/256'],
-    [{ transform: 'hflip' }, 'start_time=0,hflip,SCALE,setsar=1/1'],
-    [{ transform: 'rotate180' }, 'start_time=0,hflip,vflip,SCALE,setsar=1/1'],
-    [{ aspect: 'rotate_clockwise', transform: 'crop' }, 'transpose=dir=clock,crop=w=720:h=406,SCALE,setsar=1/1'],
-  ]
-  test.each(shapes)('%j', (change, expected) => {
-    expect(chain(jobSpec(change), mediaInfo()).replace(/zscale=[^,]*,colorspace=[^,]*/, 'SCALE')).toContain(expected)
   })
   test('rotation_blackness without bars is warned about', () => {
     const spec = jobSpec({ aspect: 'rotate_clockwise', transform: 'crop', barPercent: 30 })

@@ -13,12 +13,12 @@ import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { ROOT, Service, waitFor } from '../../../support/service.ts'
 import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
 import { waitForText } from '../../../support/browser/pageAssertions.ts'
-import { FlakyConnection } from '../../../support/http/flakyConnection.ts'
+import { Gate } from '../../../support/http/gate.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
-let line: FlakyConnection
+let line: Gate
 let backend: ChildProcess
 let address: string
 
@@ -27,8 +27,13 @@ const FILE = { name: 'Größe.mp4', mimeType: 'video/mp4', buffer: randomBytes(6
 beforeAll(async () => {
   if (chromium === null) return
   service = await Service.start()
-  line = await FlakyConnection.to(service.base)
-  const env = { ...process.env, SPLICEPOINT_URL: line.base, SPLICEPOINT_KEY: service.ready.api_key, PORT: '0' }
+  line = await Gate.open(Number(new URL(service.base).port))
+  const env = {
+    ...process.env,
+    SPLICEPOINT_URL: `http://${line.host}`,
+    SPLICEPOINT_KEY: service.ready.api_key,
+    PORT: '0',
+  }
   backend = spawn(process.execPath, [join(ROOT, 'docs/examples/visitor-backend.mjs')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
