@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { formatBytes, formatDuration, lastQuarter, describeParts, describeProgress } from '../text/format.ts'
-import { Poster } from '../jobs/poster.tsx'
+import { Poster } from '../parts/poster.tsx'
 import { PartMap } from './partMap.tsx'
 import { Bar } from '../parts/progress.tsx'
 

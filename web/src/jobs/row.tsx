@@ -5,7 +5,7 @@ import { uprightSize } from '../text/mediaDetails.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
 import { Link } from '../parts/router.tsx'
 import { formatAge, formatBytes, formatDuration, formatDateTime } from '../text/format.ts'
-import { Poster } from './poster.tsx'
+import { Poster } from '../parts/poster.tsx'
 
 /** The first source, and how many follow. */
 function nameOf({ status, inputs = [] }: ListedJob): string {

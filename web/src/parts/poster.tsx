@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { runningTime } from '../text/mediaTerms.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from './icon.tsx'
 
 export function Poster({ status }: { status: PublicStatus }) {
   const { poster, source } = status
