@@ -34,6 +34,15 @@ interface FormProps {
   field: string | undefined
 }
 
+/** The parts of the settings in which the text occurs, opened; all of them for none. */
+function showParts(text: string): void {
+  const wanted = text.trim().toLowerCase()
+  for (const part of document.querySelectorAll<HTMLDetailsElement>('.part')) {
+    part.hidden = !part.textContent.toLowerCase().includes(wanted)
+    if (wanted !== '') part.open = !part.hidden
+  }
+}
+
 /** Problems that are not shown before the user had time to fill in the field. */
 const EARLY: readonly string[] = ['required', 'invalid_length']
 
@@ -183,7 +192,16 @@ export function Form({ initial, chosen: before, joining: beginning, from, preset
           />
         </div>
         <section class="card stack" aria-labelledby="customise">
-          <h2 id="customise">Customise</h2>
+          <div class="line apart">
+            <h2 id="customise">Customise</h2>
+            <input
+              class="grow find-setting"
+              type="search"
+              aria-label="Find a setting"
+              placeholder="Find a setting"
+              onInput={(event) => showParts(event.currentTarget.value)}
+            />
+          </div>
           <Settings
             body={body}
             problems={problems}

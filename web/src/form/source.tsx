@@ -193,7 +193,7 @@ function Address({ body, onBody, problems, onAddress, isRerun, analyses, sources
         <p class="help">The service does not return secrets. Enter passwords, keys and signed addresses again.</p>
       ) : null}
       {pieces === null ? (
-        <div class="line low">
+        <div class="line">
           <div class="grow">
             <Field
               info={addressInfo}

@@ -309,6 +309,13 @@ test('the name of a rendition follows its height, and API names are shown on req
   await expectValue(rendition.getByLabel('Name')).toBe('video.mp4')
 })
 
+test('a setting is found by a word of its label, and its part is open', async () => {
+  const { page } = await open()
+  await page.getByRole('searchbox', { name: 'Find a setting' }).fill('telecine')
+  await page.getByLabel('Inverse telecine').waitFor()
+  await expectCount(page.locator('.part:not([hidden])')).toBe(1)
+})
+
 test('settings are saved as a preset, chosen again, renamed and deleted', async () => {
   const { page, complaints } = await open()
   await part(page, 'Renditions').click()
