@@ -44,7 +44,14 @@ export type ListedJob = z.infer<typeof listedJob>
 
 const nextCursor = z.string().nullable().describe('null on the last page.')
 
-export const jobList = z.object({ jobs: z.array(listedJob), next_cursor: nextCursor })
+export const jobList = z.object({
+  jobs: z.array(listedJob),
+  next_cursor: nextCursor,
+  counts: z
+    .object({ queued: count, running: count })
+    .optional()
+    .describe('With `counts=true`: the account’s jobs that have not ended, whatever the other conditions.'),
+})
 export type JobList = z.infer<typeof jobList>
 
 /** One entry of `GET /job/<id>/events`, and the `data` of a Server-Sent Event of the same name. */

@@ -1,15 +1,14 @@
 // In charge of: the frame around every page: sign-in, navigation, titles, and focus.
 // Not in charge of: the account menu (parts/accountMenu.tsx), uploads in progress (transfers/tray.tsx).
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { lazyPage } from './parts/lazyPage.tsx'
 import { Menu } from './parts/accountMenu.tsx'
 import { Job } from './pages/job.tsx'
 import { Jobs } from './pages/jobs.tsx'
-import { Limits } from './pages/limits.tsx'
 import { NotFound } from './pages/notFound.tsx'
 import { SignIn } from './pages/signIn.tsx'
 import { Uploads } from './pages/uploads.tsx'
-import { Icon } from './parts/icon.tsx'
+import { Icon, type IconName } from './parts/icon.tsx'
 import { Link, PATHS, useRoute, type Route } from './parts/router.tsx'
 import { useSession, type Scope } from './api/session.ts'
 import { Tray } from './transfers/tray.tsx'
@@ -19,12 +18,20 @@ const NewJob = lazyPage(async () => (await import('./pages/new.tsx')).NewJob)
 const Keys = lazyPage(async () => (await import('./pages/keys.tsx')).Keys)
 const UsagePage = lazyPage(async () => (await import('./pages/usage.tsx')).UsagePage)
 const Accounts = lazyPage(async () => (await import('./pages/accounts.tsx')).Accounts)
+const Presets = lazyPage(async () => (await import('./pages/presets.tsx')).Presets)
+const Webhooks = lazyPage(async () => (await import('./pages/webhooks.tsx')).Webhooks)
+const Transcoders = lazyPage(async () => (await import('./pages/transcoders.tsx')).Transcoders)
+const Limits = lazyPage(async () => (await import('./pages/limits.tsx')).Limits)
+const Palette = lazyPage(async () => (await import('./parts/palette.tsx')).Palette)
 
 const titles: Readonly<Record<Route['page'], string>> = {
   jobs: 'Jobs',
   job: 'Job',
   new: 'Create job',
   uploads: 'Uploads',
+  presets: 'Presets',
+  webhooks: 'Webhooks',
+  transcoders: 'Transcoders',
   keys: 'API keys',
   accounts: 'Accounts',
   usage: 'Usage',
@@ -33,7 +40,21 @@ const titles: Readonly<Record<Route['page'], string>> = {
 }
 
 /** An admin key cannot use jobs: those pages would only show errors. */
-const navigation = { jobs: ['jobs', 'uploads', 'usage'], admin: ['keys', 'accounts', 'usage'] } as const
+const navigation = {
+  jobs: ['jobs', 'uploads', 'presets', 'webhooks', 'transcoders', 'usage', 'keys'],
+  admin: ['keys', 'accounts', 'transcoders', 'usage'],
+} as const
+
+const icons: Readonly<Record<(typeof navigation)[Scope][number], IconName>> = {
+  jobs: 'film',
+  uploads: 'upload',
+  presets: 'preset',
+  webhooks: 'send',
+  transcoders: 'machine',
+  usage: 'chart',
+  keys: 'key',
+  accounts: 'people',
+}
 
 function Page({ route, visitCount, scope }: { route: Route; visitCount: number; scope: Scope }) {
   switch (route.page) {
@@ -46,6 +67,12 @@ function Page({ route, visitCount, scope }: { route: Route; visitCount: number; 
       return <NewJob key={visitCount} {...route} />
     case 'uploads':
       return <Uploads />
+    case 'presets':
+      return <Presets />
+    case 'webhooks':
+      return <Webhooks />
+    case 'transcoders':
+      return <Transcoders scope={scope} />
     case 'keys':
       return <Keys />
     case 'accounts':
@@ -69,7 +96,20 @@ export function App() {
   // A screen reader announces the new page, and Tab continues at its top.
   useEffect(() => {
     if (visitCount > 0) main.current?.focus()
+    // On a phone the navigation scrolls sideways.
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [visitCount])
+  const [isFinding, setFinding] = useState(false)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || event.altKey || event.ctrlKey === event.metaKey) return
+      event.preventDefault()
+      // A dialog keeps what it asks.
+      setFinding((before) => !before && document.querySelector('dialog[open]') === null)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
   if (!signedIn) return <SignIn notice={notice} />
   const skip = (event: MouseEvent) => {
     event.preventDefault()
@@ -92,7 +132,7 @@ export function App() {
               to={PATHS[page]}
               current={route.page === page || (page === 'jobs' && route.page === 'job')}
             >
-              {titles[page]}
+              <Icon name={icons[page]} /> {titles[page]}
             </Link>
           ))}
         </nav>
@@ -101,12 +141,26 @@ export function App() {
             <Icon name="plus" /> <span class="word">Create job</span>
           </Link>
         )}
+        <button type="button" class="small quiet find" aria-keyshortcuts="Control+K" onClick={() => setFinding(true)}>
+          <Icon name="search" size={16} /> Go to … <kbd>Ctrl K</kbd>
+        </button>
         <Menu scope={scope} page={route.page} visitCount={visitCount} />
       </header>
       <main id="main" ref={main} tabIndex={-1} aria-label={title}>
         <Page route={route} visitCount={visitCount} scope={scope} />
       </main>
       <Tray page={route.page} />
+      {isFinding ? (
+        <Palette
+          pages={[
+            ...navigation[scope].map((page) => [PATHS[page], titles[page]] as const),
+            ...(scope === 'admin' ? [] : [[PATHS.new, titles.new] as const]),
+            [PATHS.limits, titles.limits],
+          ]}
+          searchesJobs={scope !== 'admin'}
+          onClose={() => setFinding(false)}
+        />
+      ) : null}
     </>
   )
 }

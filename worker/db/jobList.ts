@@ -1,5 +1,6 @@
 // In charge of: selecting and reading one page of an account's jobs.
 // Not in charge of: which text of a job is searched (searchText.ts), single jobs (jobs.ts).
+import type { JobList } from '#contract/api/answers.ts'
 import type { JobState } from '#contract/task/lifecycle.ts'
 import { decodeJob, selectJobWithTask, type Job, type JobWithTaskRow } from './jobs.ts'
 import { all } from './statement.ts'
@@ -26,6 +27,18 @@ export interface JobFilter {
  */
 const matchesSearch = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
       OR (length(?7) >= ${MIN_JOB_ID_PREFIX} AND substr(job_id, 1, length(?7)) = ?7))`
+
+/** Reads only the jobs that have not ended: how many an account has of the others would cost a read of each. */
+export async function countUnfinished(db: D1Database, account: string): Promise<NonNullable<JobList['counts']>> {
+  const rows = await all<{ queued: number; jobs: number }>(
+    db,
+    `SELECT state = 'queued' AS queued, COUNT(*) AS jobs FROM jobs INDEXED BY jobs_active
+       WHERE account = ?1 AND finished_at IS NULL AND unlisted = 0 AND deleted_at IS NULL GROUP BY state = 'queued'`,
+    [account],
+  )
+  const of = (queued: number): number => rows.find((row) => row.queued === queued)?.jobs ?? 0
+  return { queued: of(1), running: of(0) }
+}
 
 /** The page is selected in the index `jobs_listed`, which covers all conditions. Only then are its rows read. */
 export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<Job[]> {

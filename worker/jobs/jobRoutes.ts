@@ -18,7 +18,7 @@ import { applyEvent } from '../scheduler/applyEvent.ts'
 import { withKeyWebhook } from '../webhooks/webhookAddress.ts'
 import { publicBaseUrl, type AppEnv } from '../http/context.ts'
 import { validateJobRequest } from './validateJobRequest.ts'
-import { listJobs } from '../db/jobList.ts'
+import { countUnfinished, listJobs } from '../db/jobList.ts'
 import { findJob, markJobDeleted, type Job } from '../db/jobs.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { purgeJob } from './purgeJob.ts'
@@ -74,6 +74,7 @@ const metadata = z._default(
   [],
 )
 
+const booleans = ['true', 'false'] as const
 const listQuery = z.strictObject({
   limit: pageLimit,
   cursor: pageCursor,
@@ -90,6 +91,7 @@ const listQuery = z.strictObject({
   created_to: z.optional(z.iso.datetime({ offset: true })),
   search: searchText,
   metadata,
+  counts: z.optional(z.enum(booleans)),
 })
 
 const time = { expects: 'a date and time with a time zone, such as 2026-11-21T10:00:00Z' }
@@ -100,6 +102,7 @@ const refuseListQuery = onInvalidQuery({
   state: { expects: `one or more of ${stateNames.join(', ')}, separated by commas`, allowed: stateNames },
   created_from: time,
   created_to: time,
+  counts: { expects: 'true or false', allowed: booleans },
 })
 
 const dryRunKinds = ['true', 'false', 'unlisted'] as const
@@ -175,6 +178,7 @@ export const jobRoutes = new Hono<AppEnv>()
         }),
       ),
       next_cursor: rows.length > query.limit ? String(page.at(-1)?.id) : null,
+      ...(query.counts === 'true' ? { counts: await countUnfinished(c.env.DB, c.get('account')) } : {}),
     })
   })
 

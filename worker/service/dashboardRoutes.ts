@@ -7,9 +7,11 @@ import type { AppEnv } from '../http/context.ts'
 const page = (c: Context<AppEnv>): Promise<Response> =>
   c.env.ASSETS.fetch(new Request(new URL('/', c.req.url), { headers: c.req.raw.headers }))
 
+const PAGES = ['new', 'files', 'presets', 'webhooks', 'transcoders', 'keys', 'accounts', 'usage', 'limits'] as const
+
 export const dashboardRoutes = new Hono<AppEnv>().on(
   ['GET'],
-  ['/jobs/:id{[0-9]+}', '/new', '/files', '/keys', '/accounts', '/usage', '/limits'],
+  ['/jobs/:id{[0-9]+}', ...PAGES.map((page) => `/${page}`)],
   page,
 )
 

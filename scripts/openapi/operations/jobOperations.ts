@@ -67,6 +67,7 @@ export const jobOperations: OperationTable = {
       },
       created_from: { ...stringSchema, format: 'date-time' },
       created_to: { ...stringSchema, format: 'date-time' },
+      counts: { enum: ['true', 'false'], description: 'true adds `counts` to the answer.' },
     },
     answers: json('JobList', example.jobList),
     errors: ['invalid_request'],

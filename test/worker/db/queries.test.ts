@@ -18,7 +18,7 @@ import {
   listOverdueJobs,
   updateWarnings,
 } from '../../../worker/db/jobs.ts'
-import { listJobs } from '../../../worker/db/jobList.ts'
+import { countUnfinished, listJobs } from '../../../worker/db/jobList.ts'
 import {
   addLostPart,
   findEventOfParts,
@@ -106,6 +106,7 @@ test('what is asked with every request and every minute reads no table from end 
   await findJobByJobId(explaining, 'x')
   const any = { states: [], before: null, createdFrom: null, createdTo: null, search: null, metadata: [], limit: 1 }
   await listJobs(explaining, 'a', any)
+  await countUnfinished(explaining, 'a')
   await findTimeline(explaining, 'x')
   await findTask(explaining, 'x')
   await listKnownSlots(explaining, 1)

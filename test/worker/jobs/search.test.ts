@@ -46,6 +46,17 @@ test('a job is found by its number, its job_id, and by any part of the name and 
   expect(jobs.map((each: any) => each.status.input_name)).toEqual(['a.mp4', 'Holiday Film.mp4', 'Große Übung (2).mov'])
 })
 
+test('counts=true counts the account’s queued and running jobs, by their index, whatever the other conditions', async () => {
+  const [running, cancelled] = [await create(), await create(), await create(), await create()]
+  await env.DB.prepare(`UPDATE jobs SET state = 'committing' WHERE id = ?1`).bind(running.id).run()
+  await postJson(`/api/v0/job/${cancelled.id}/cancel`, {})
+  const asked = '/api/v0/job?counts=true&search=nothing'
+  expect(await readJson(asked)).toEqual({ jobs: [], next_cursor: null, counts: { queued: 2, running: 1 } })
+  const { key } = await createKey()
+  expect((await readJson(asked, { key })).counts).toEqual({ queued: 0, running: 0 })
+  expect(await readJson('/api/v0/job')).not.toHaveProperty('counts')
+})
+
 test('the name of an upload outlives the upload, and a repetition has it too', async () => {
   const number = await upload('film.mp4')
   const { id } = await create({ input: `${number}`, cloud_credentials: { input: { cloud_provider: 'file-upload' } } })

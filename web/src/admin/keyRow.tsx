@@ -1,5 +1,6 @@
 // In charge of: one API key in the list: its name, its permissions, its last use.
 import type { Key } from '#contract/api/administration.ts'
+import { currentKey } from '../api/session.ts'
 import { formatAge, formatDateTime } from '../text/format.ts'
 import { describeKeyLimits } from './keyLimits.ts'
 
@@ -17,53 +18,52 @@ export function KeyRow({ of: key, onDeed }: KeyRowProps) {
   const unusual = describeKeyLimits(key)
   const revoked = key.revoked_at !== null
   return (
-    <li class={revoked ? 'row over' : 'row'}>
+    <li class="row">
       <div class="what">
-        <strong>{key.label || 'Unnamed key'}</strong>
+        <span class="line">
+          <strong>{key.label || 'Unnamed key'}</strong>
+          {currentKey()?.startsWith(key.id) === true ? <span class="badge accent">This session</span> : null}
+        </span>
         <code class="help">{key.id}…</code>
-        <span class="tags">
-          <span class="tag">{key.account}</span>
-          {key.scopes.map((scope) => (
-            <span class="tag" key={scope}>
-              {PERMISSIONS[scope] ?? scope}
-            </span>
-          ))}
+      </div>
+      <div class="cells">
+        <span>{key.account}</span>
+        <span>{key.scopes.map((scope) => PERMISSIONS[scope] ?? scope).join(', ')}</span>
+        <span class="line">
           {unusual.map((term) => (
-            <span class="tag" key={term} title={term}>
+            <span class="tag cut" key={term} title={term}>
               {term}
             </span>
           ))}
         </span>
-      </div>
-      <div class="help used">
-        {key.last_used_at === null ? (
-          'Never used'
+        {key.last_used_at === null ? <span class="help">Never used</span> : <Age of={key.last_used_at} name="Used" />}
+        <Age of={key.created_at} name="Created" />
+        {revoked ? (
+          <span class="badge cancelled">Revoked</span>
         ) : (
-          <>
-            Used <time title={formatDateTime(key.last_used_at)}>{formatAge(key.last_used_at, Date.now())}</time>
-          </>
+          <div class="line actions">
+            {(['edit', 'rotate', 'revoke'] as const).map((deed) => (
+              <button
+                key={deed}
+                type="button"
+                class={deed === 'revoke' ? 'small danger' : 'small'}
+                onClick={() => onDeed(deed)}
+              >
+                {{ edit: 'Edit', rotate: 'Rotate', revoke: 'Revoke' }[deed]}
+                <span class="hidden"> {named}</span>
+              </button>
+            ))}
+          </div>
         )}
-        <span class="help">
-          Created <time title={formatDateTime(key.created_at)}>{formatAge(key.created_at, Date.now())}</time>
-        </span>
       </div>
-      {revoked ? (
-        <span class="badge cancelled">Revoked</span>
-      ) : (
-        <div class="actions">
-          {(['edit', 'rotate', 'revoke'] as const).map((deed) => (
-            <button
-              key={deed}
-              type="button"
-              class={deed === 'revoke' ? 'small danger' : 'small'}
-              onClick={() => onDeed(deed)}
-            >
-              {{ edit: 'Edit', rotate: 'Rotate', revoke: 'Revoke' }[deed]}
-              <span class="hidden"> {named}</span>
-            </button>
-          ))}
-        </div>
-      )}
     </li>
+  )
+}
+
+function Age({ of, name }: { of: string; name: string }) {
+  return (
+    <time class="help" data-name={name} dateTime={of} title={formatDateTime(of)}>
+      {formatAge(of, Date.now())}
+    </time>
   )
 }

@@ -61,7 +61,7 @@ export function LimitsForm({ name, initial, first, more, action, send, onCancel 
   )
   return (
     <form
-      class="terms"
+      class="stack loose"
       ref={form}
       noValidate
       aria-label={name}
@@ -78,7 +78,7 @@ export function LimitsForm({ name, initial, first, more, action, send, onCancel 
         </details>
       ) : null}
       <div aria-live="polite">{failure ? <ConnectionNotice failure={failure} /> : null}</div>
-      <div class="actions">
+      <div class="line actions">
         <button type="button" onClick={onCancel}>
           Cancel
         </button>

@@ -16,7 +16,7 @@ export function Secret({ name, secret, advice }: SecretProps) {
       <p>
         <strong>Copy the {name} now. It is shown only once.</strong>
       </p>
-      <div class="copy">
+      <div class="line">
         <input readOnly value={secret} aria-label={`New ${name}`} onFocus={(event) => event.currentTarget.select()} />
         <Copy key={secret} text={secret} what={`the ${name}`} label="Copy" />
       </div>

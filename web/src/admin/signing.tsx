@@ -31,7 +31,7 @@ export function Signing() {
   const { rotated_at: rotated = null, previous_valid_until: previous = null } = facts ?? {}
   const overlap = previous !== null && Date.parse(previous) > Date.now() ? previous : null
   return (
-    <section class="card" aria-labelledby="signing">
+    <section class="card stack" aria-labelledby="signing">
       <h2 id="signing">Webhook signing secret</h2>
       <p class="help">
         Webhooks are signed, so that your server can tell them from forged ones. All keys of your account share one
@@ -56,7 +56,7 @@ export function Signing() {
           )}
         </p>
       )}
-      <div class="announced" aria-live="polite">
+      <div aria-live="polite">
         {secret === null ? null : (
           <Secret
             name="signing secret"

@@ -133,6 +133,8 @@ export interface ListQuery {
   /** ISO 8601. */
   createdFrom?: string
   createdTo?: string
+  /** How many jobs are queued and running. */
+  counts?: boolean
   limit?: number
 }
 
@@ -144,6 +146,7 @@ export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<JobLis
   if (query.metadata) search.set('metadata', query.metadata)
   if (query.createdFrom) search.set('created_from', query.createdFrom)
   if (query.createdTo) search.set('created_to', query.createdTo)
+  if (query.counts === true) search.set('counts', 'true')
   return request<JobList>(`/api/v0/job?${search}`, signal ? { signal } : {})
 }
 

@@ -33,7 +33,7 @@ export function Field(props: FieldProps) {
   const help = info.description === '' ? '' : `${id}-help`
   const describedBy = `${problem ? `${id}-problem ` : ''}${help}`.trim()
   const control = <Control {...props} id={id} describedBy={describedBy} />
-  const name = names ? <code class="api-name">{info.name}</code> : null
+  const name = names ? <code class="help">{info.name}</code> : null
   const explained = (
     <>
       {problem ? (
@@ -50,8 +50,8 @@ export function Field(props: FieldProps) {
   )
   if (isSwitch(info)) {
     return (
-      <div class={problem ? 'field toggle wrong' : 'field toggle'} data-path={path}>
-        <div class="toggle-line">
+      <div class="stack tight" data-path={path}>
+        <div class="check">
           {control}
           <label for={id}>{info.label}</label>
           {name}
@@ -61,7 +61,7 @@ export function Field(props: FieldProps) {
     )
   }
   return (
-    <div class={problem ? 'field wrong' : 'field'} data-path={path}>
+    <div class="stack tight" data-path={path}>
       <label for={id}>{info.label}</label>
       {name}
       {control}

@@ -28,14 +28,25 @@ interface FormProps {
   joining: Joining
   /** The earlier job whose settings it starts with. */
   from: number | null
+  /** The preset to begin with. */
+  preset: string | null
   /** The field to begin at. */
   field: string | undefined
+}
+
+/** The parts of the settings in which the text occurs, opened; all of them for none. */
+function showParts(text: string): void {
+  const wanted = text.trim().toLowerCase()
+  for (const part of document.querySelectorAll<HTMLDetailsElement>('.part')) {
+    part.hidden = !part.textContent.toLowerCase().includes(wanted)
+    if (wanted !== '') part.open = !part.hidden
+  }
 }
 
 /** Problems that are not shown before the user had time to fill in the field. */
 const EARLY: readonly string[] = ['required', 'invalid_length']
 
-export function Form({ initial, chosen: before, joining: beginning, from, field: failed }: FormProps) {
+export function Form({ initial, chosen: before, joining: beginning, from, preset, field: failed }: FormProps) {
   const [body, setBody] = useState(initial)
   const [joining, setJoining] = useState(beginning)
   // Uploads from an earlier visit that have no job yet are offered again.
@@ -53,8 +64,14 @@ export function Form({ initial, chosen: before, joining: beginning, from, field:
   /** The complete address with its credentials, which may be read. */
   const [confirmed, setConfirmed] = useState<string | null>(null)
   const form = useRef<HTMLDivElement>(null)
-  const readPresets = () => void listPresets().then(setPresets, () => undefined)
-  useEffect(readPresets, [])
+  const readPresets = async (wanted: string | null): Promise<void> => {
+    const all = await listPresets().catch(() => null)
+    if (all === null) return
+    setPresets(all)
+    const found = all.find(({ preset_id: id }) => id === wanted)
+    if (found) choose(found)
+  }
+  useEffect(() => void readPresets(preset), [])
 
   const transfers = useTransfers()
   const sources = useMemo(() => sourcesOf(body, chosen, transfers), [body, chosen, transfers])
@@ -133,8 +150,8 @@ export function Form({ initial, chosen: before, joining: beginning, from, field:
 
   return (
     <ApiNames.Provider value={names}>
-      <div class="create" ref={form}>
-        <section class="card area-source" aria-labelledby="source">
+      <div class="stack loose columns create" ref={form}>
+        <section class="card stack" aria-labelledby="source">
           <h2 id="source">Source</h2>
           <Source
             body={body}
@@ -156,7 +173,7 @@ export function Form({ initial, chosen: before, joining: beginning, from, field:
             isRerun={from !== null}
           />
         </section>
-        <section class="card area-presets" aria-labelledby="output-settings">
+        <section class="card stack" aria-labelledby="output-settings">
           <h2 id="output-settings">Output settings</h2>
           <Presets presets={presets} current={current} body={body} source={source} onChoose={choose} />
         </section>
@@ -174,8 +191,17 @@ export function Form({ initial, chosen: before, joining: beginning, from, field:
             onShow={show}
           />
         </div>
-        <section class="card area-settings" aria-labelledby="customise">
-          <h2 id="customise">Customise</h2>
+        <section class="card stack" aria-labelledby="customise">
+          <div class="line apart">
+            <h2 id="customise">Customise</h2>
+            <input
+              class="grow find-setting"
+              type="search"
+              aria-label="Find a setting"
+              placeholder="Find a setting"
+              onInput={(event) => showParts(event.currentTarget.value)}
+            />
+          </div>
           <Settings
             body={body}
             problems={problems}
@@ -195,7 +221,7 @@ export function Form({ initial, chosen: before, joining: beginning, from, field:
             current={current}
             onReset={choose}
             onChanged={(made) => {
-              readPresets()
+              void readPresets(null)
               if (made) {
                 setPresets((known) => [...known.filter(({ preset_id: id }) => id !== made.preset_id), made])
                 setPresetId(made.preset_id)
@@ -203,9 +229,7 @@ export function Form({ initial, chosen: before, joining: beginning, from, field:
             }}
           />
         </section>
-        <div class="area-request">
-          <Request body={request} names={names} onNames={setNames} />
-        </div>
+        <Request body={request} names={names} onNames={setNames} />
       </div>
     </ApiNames.Provider>
   )

@@ -39,12 +39,13 @@ export function Metadata({ value, problems, onChange, wrap }: MetadataProps) {
       <p class="help">Your own names and values. They are returned with the job, and its values can be searched for.</p>
       {rows.map(([name, text], index) => (
         // oxlint-disable-next-line react/no-array-index-key -- a row is its position until it has a name
-        <div key={index} class="metadata-row" data-path="metadata">
+        <div key={index} class="line" data-path="metadata">
           <label for={`${id}-name-${index}`} class="hidden">
             Name {index + 1}
           </label>
           <input
             id={`${id}-name-${index}`}
+            class="grow"
             type="text"
             placeholder="Name"
             autocomplete="off"
@@ -59,6 +60,7 @@ export function Metadata({ value, problems, onChange, wrap }: MetadataProps) {
           </label>
           <input
             id={`${id}-value-${index}`}
+            class="grow"
             type="text"
             placeholder="Value"
             autocomplete="off"

@@ -20,10 +20,10 @@ export function OptionalObject({ name, label, help, infos, body, problems, onCha
   const members = membersAt(body, name)
   const id = `with-${name}`
   return (
-    <fieldset class="profile" data-path={name}>
+    <fieldset class="box stack profile" data-path={name}>
       <legend class="hidden">{label}</legend>
-      <div class="field toggle">
-        <div class="toggle-line">
+      <div class="stack tight">
+        <div class="check">
           <input
             id={id}
             type="checkbox"

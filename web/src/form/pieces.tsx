@@ -25,7 +25,7 @@ const cutFields = ['start_seconds', 'end_seconds'].flatMap((name) => {
 export function Piece({ name, index, count, members, problems, onChange, onMove }: PieceProps) {
   const path = `inputs[${index}]`
   return (
-    <div class="piece">
+    <div class="line low grow">
       <Fields
         infos={cutFields}
         at={path}
@@ -33,7 +33,7 @@ export function Piece({ name, index, count, members, problems, onChange, onMove 
         problems={problems}
         onChange={(field, value) => onChange(withMember(members, field, value))}
       />
-      <div class="piece-order">
+      <div class="line">
         {index > 0 ? <IconButton icon="up" label={`Move ${name} up`} onClick={() => onMove(-1)} /> : null}
         {index < count - 1 ? <IconButton icon="down" label={`Move ${name} down`} onClick={() => onMove(1)} /> : null}
       </div>

@@ -5,10 +5,10 @@ import type { Preset } from '#contract/api/answers.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { changePreset, createPreset, deletePreset, asError, type Failure } from '../api/api.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { jobOfPreset, type FormBody } from './model/formBody.ts'
 import { presetFit } from './model/presetFit.ts'
+import { NameDialog } from './presetName.tsx'
 
 interface PresetsProps {
   presets: readonly Preset[]
@@ -28,7 +28,7 @@ export function Presets({ presets, current, source, onChoose, body }: PresetsPro
         const { reason, notes } = presetFit(preset.job, source)
         const chosen = preset.preset_id === current?.preset_id
         return (
-          <label key={preset.preset_id} class={reason === null ? 'preset' : 'preset unfit'}>
+          <label key={preset.preset_id} class={`box stack tight preset${reason === null ? '' : ' unfit'}`}>
             <input
               type="radio"
               name="preset"
@@ -36,7 +36,7 @@ export function Presets({ presets, current, source, onChoose, body }: PresetsPro
               disabled={reason !== null}
               onChange={() => onChoose(preset)}
             />
-            <span class="preset-title">
+            <span class="line">
               <strong>{preset.name}</strong>
               {preset.built_in ? null : <span class="badge">Saved</span>}
               {chosen && modified ? <span class="badge dry">Modified</span> : null}
@@ -92,7 +92,7 @@ export function ManagePresets({ body, current, onChanged, onReset }: ManageProps
   }
   const job = jobOfPreset(body)
   return (
-    <div class="manage-presets">
+    <div class="line">
       <button type="button" onClick={() => setAsking('save')}>
         Save as preset
       </button>
@@ -161,65 +161,5 @@ export function ManagePresets({ body, current, onChanged, onReset }: ManageProps
         />
       ) : null}
     </div>
-  )
-}
-
-interface NameDialogProps {
-  title: string
-  action: string
-  name: string
-  description: string
-  failure: Failure | null
-  onSave: (name: string, description: string) => void
-  onClose: () => void
-}
-
-function NameDialog({ title, action, failure, onSave, onClose, ...before }: NameDialogProps) {
-  const [name, setName] = useState(before.name)
-  const [description, setDescription] = useState(before.description)
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          event.stopPropagation()
-          onSave(name.trim(), description.trim())
-        }}
-      >
-        <label class="field">
-          Name
-          <input
-            type="text"
-            required
-            maxLength={80}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
-        <label class="field">
-          Description
-          <input
-            type="text"
-            maxLength={500}
-            placeholder="Optional"
-            value={description}
-            onInput={(event) => setDescription(event.currentTarget.value)}
-          />
-        </label>
-        <p class="help">
-          A preset keeps all output settings except the source, the destination’s credentials and metadata.
-        </p>
-        {failure ? <ConnectionNotice failure={failure} /> : null}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            {action}
-          </button>
-        </div>
-      </form>
-    </Dialog>
   )
 }

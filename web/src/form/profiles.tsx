@@ -48,7 +48,7 @@ export function Profiles(props: ProfilesProps) {
         const wrong = others.some(({ name }) => problemAt(problems, `${path}.${name}`))
         return (
           // oxlint-disable-next-line react/no-array-index-key -- a profile is its position; nothing else names it
-          <fieldset key={index} class={`profile ${list}`} data-path={path}>
+          <fieldset key={index} class="box stack profile" data-path={path}>
             <legend>
               {singular} {index + 1}
             </legend>

@@ -10,15 +10,19 @@ interface RequestProps {
 
 export function Request({ body, names, onNames }: RequestProps) {
   return (
-    <details class="card request">
-      <summary>API request</summary>
-      <p class="help">The API request for this job. Secrets are hidden and have to be filled in.</p>
-      <label class="check">
-        <input type="checkbox" checked={names} onChange={(event) => onNames(event.currentTarget.checked)} />
-        <span>Show API names in the form</span>
-      </label>
-      <Shown label="Request as JSON" text={shownBody(body)} />
-      <Shown label="Request with curl" text={curlLine(body, location.origin, false)} />
+    <details class="card">
+      <summary>
+        <h2>API request</h2>
+      </summary>
+      <div class="stack">
+        <p class="help">The API request for this job. Secrets are hidden and have to be filled in.</p>
+        <label class="check">
+          <input type="checkbox" checked={names} onChange={(event) => onNames(event.currentTarget.checked)} />
+          <span>Show API names in the form</span>
+        </label>
+        <Shown label="Request as JSON" text={shownBody(body)} />
+        <Shown label="Request with curl" text={curlLine(body, location.origin, false)} />
+      </div>
     </details>
   )
 }

@@ -35,7 +35,7 @@ export function Settings({ body, problems, onChange, planned }: SettingsProps) {
   )
   const { input: source, output: destination } = body.cloud_credentials
   return (
-    <div class="accordion">
+    <div class="box accordion">
       <Part
         id="renditions"
         title="Renditions"
@@ -193,11 +193,11 @@ function Part({ id, title, summary, hasProblem, children }: PartProps) {
   return (
     <details class={hasProblem ? 'part wrong' : 'part'} id={id} open={hasProblem || undefined}>
       <summary>
-        <span class="part-title">{title}</span>
-        <span class="part-now">{hasProblem ? 'Needs attention' : summary}</span>
+        <strong>{title}</strong>
+        <span class="help cut">{hasProblem ? 'Needs attention' : summary}</span>
         <Icon name="down" size={16} />
       </summary>
-      <div class="part-body">{children}</div>
+      <div class="stack loose">{children}</div>
     </details>
   )
 }

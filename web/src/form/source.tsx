@@ -77,7 +77,7 @@ export function Source(props: SourceProps) {
       ) : null}
       {joined ? <JoinedAnalysis analysis={analyses.get(JOINED)} /> : null}
       {sources.length === 0 || (!uploads && (joined || !sources.some(({ key }) => analyses.has(key)))) ? null : (
-        <ul class="source-cards">
+        <ul class="stack">
           {sources.map((source, index) => (
             <SourceCard
               key={source.key}
@@ -107,7 +107,7 @@ export function Source(props: SourceProps) {
         </ul>
       )}
       {uploads ? (
-        <div class="field" data-path="input">
+        <div class="stack" data-path="input">
           <DropZone
             compact={sources.length > 0}
             problem={problem?.message}
@@ -193,26 +193,28 @@ function Address({ body, onBody, problems, onAddress, isRerun, analyses, sources
         <p class="help">The service does not return secrets. Enter passwords, keys and signed addresses again.</p>
       ) : null}
       {pieces === null ? (
-        <div class="address-line">
-          <Field
-            info={addressInfo}
-            path="input"
-            value={body['input']}
-            problem={problemAt(problems, 'input')}
-            onChange={(value) => onBody(withMember(body, 'input', value))}
-            // Other providers need credentials first.
-            {...(provider === 'http' ? { onCommit: onAddress } : {})}
-          />
+        <div class="line">
+          <div class="grow">
+            <Field
+              info={addressInfo}
+              path="input"
+              value={body['input']}
+              problem={problemAt(problems, 'input')}
+              onChange={(value) => onBody(withMember(body, 'input', value))}
+              // Other providers need credentials first.
+              {...(provider === 'http' ? { onCommit: onAddress } : {})}
+            />
+          </div>
           {analyse}
         </div>
       ) : (
-        <ol class="pieces">
+        <ol class="stack">
           {pieces.map((piece, index) => {
             const name = pieceName(piece, index)
             const change = (members: JobFields) => onBody(withAddresses(body, pieces.with(index, members)))
             return (
               // oxlint-disable-next-line react/no-array-index-key -- a piece is its position; nothing else names it
-              <li key={index}>
+              <li key={index} class="box line low">
                 <Field
                   info={{ ...addressInfo, label: `${addressInfo.label} ${index + 1}`, description: '' }}
                   path={`inputs[${index}].input`}
@@ -239,7 +241,7 @@ function Address({ body, onBody, problems, onAddress, isRerun, analyses, sources
           })}
         </ol>
       )}
-      <div class="piece-actions">
+      <div class="line">
         <button
           type="button"
           class="add"
@@ -282,9 +284,12 @@ function EarlierUploads({ selected, onChoose, empty }: EarlierUploadsProps) {
   const left = uploads.filter(({ input }) => !selected.some((each) => 'upload' in each && each.upload.input === input))
   if (!empty || left.length === 0) return null
   return (
-    <div class="earlier">
-      <label for={id}>Or use an earlier upload</label>
+    <div class="line">
+      <label class="help" for={id}>
+        Or use an earlier upload
+      </label>
       <select
+        class="grow"
         id={id}
         value=""
         onChange={({ currentTarget: { value } }) => {

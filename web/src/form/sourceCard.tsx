@@ -24,15 +24,14 @@ export function SourceCard({ source, analysis, onRemove, children }: SourceCardP
   const preview = transfer?.preview ?? null
   const poster = analysis?.poster ?? preview?.url ?? null
   const seconds = report?.duration_seconds ?? preview?.durationSeconds ?? null
-  const portrait = report?.video ? isPortrait(displaySize(report.video)) : preview !== null && isPortrait(preview)
   return (
-    <li class="source-card">
-      <span class={portrait ? 'thumb portrait' : 'thumb'}>
+    <li class="box line source-card">
+      <span class="thumb">
         {poster === null ? <Icon name="film" size={28} /> : <img src={poster} alt={`Preview of ${name}`} />}
         {seconds !== null && Number.isFinite(seconds) ? <span class="thumb-time">{runningTime(seconds)}</span> : null}
       </span>
-      <div class="source-what">
-        <div class="source-head">
+      <div class="stack grow">
+        <div class="line">
           <h3>{name}</h3>
           <Standing source={source} analysis={analysis} />
         </div>
@@ -53,8 +52,6 @@ export function SourceCard({ source, analysis, onRemove, children }: SourceCardP
     </li>
   )
 }
-
-const isPortrait = ({ width, height }: { width: number; height: number }): boolean => height > width
 
 function beforeAnalysis({ size, transfer }: Source): string {
   const preview = transfer?.preview
@@ -98,7 +95,7 @@ function Report({ report, size }: { report: SourceReport; size: number | null })
   const { video, audio, other } = report
   const length = size ?? report.size_bytes
   return (
-    <dl class="streams">
+    <dl class="stack tight facts streams">
       <Line name="Video">{video ? videoWords(video) : 'None'}</Line>
       <Line name="Audio">
         {audio.length === 0

@@ -48,9 +48,9 @@ export function Summary(props: SummaryProps) {
     ...planned.filter((each) => !notes.includes(each)).map(({ message }) => reworded(message)),
   ]
   return (
-    <section class="card sticky summary" aria-labelledby="summary">
+    <section class="card stack sticky" aria-labelledby="summary">
       <h2 id="summary">{sources.length > 1 ? `Summary of ${sources.length} jobs` : 'Summary'}</h2>
-      <div class="summary-scroll">
+      <div class="stack">
         <Figures
           total={complete ? totalOf(estimates) : null}
           pending={found.some((each) => each.busy)}
@@ -64,7 +64,7 @@ export function Summary(props: SummaryProps) {
         />
         {complete && estimates[0] ? <Planned estimate={estimates[0]} isMultiple={sources.length > 1} /> : null}
         {notes.length === 0 ? null : (
-          <ul class="plain notes">
+          <ul class="stack">
             {[...new Set(notes.map(({ message }) => reworded(message)))].map((message) => (
               <li key={message} class="help">
                 {message}
@@ -77,7 +77,7 @@ export function Summary(props: SummaryProps) {
           <ConnectionNotice key={reason.message} failure={reason} />
         ))}
       </div>
-      <div aria-live="polite" class="summary-problems">
+      <div aria-live="polite" class="stack">
         {problems.length > 0 ? (
           <Notice kind="error">
             <p>
@@ -85,9 +85,9 @@ export function Summary(props: SummaryProps) {
                 {problems.length === 1 ? '1 setting needs attention' : `${problems.length} settings need attention`}
               </strong>
             </p>
-            <ul class="plain problems">
+            <ul class="stack">
               {problems.map((problem) => (
-                <li key={problem.field + problem.message}>
+                <li key={problem.field + problem.message} class="stack tight">
                   <button type="button" class="link" onClick={() => onShow(problem)}>
                     {fieldTitle(problem.field, provider)}
                   </button>
@@ -99,8 +99,8 @@ export function Summary(props: SummaryProps) {
         ) : null}
         {failure ? <ConnectionNotice failure={failure} /> : null}
       </div>
-      <div class="create-bar">
-        <button type="button" class="primary large" disabled={busy || (isJoined && waiting > 0)} onClick={onCreate}>
+      <div class="stack create-bar">
+        <button type="button" class="primary" disabled={busy || (isJoined && waiting > 0)} onClick={onCreate}>
           {busy ? 'Creating …' : count > 1 ? `Create ${count} jobs` : 'Create job'}
         </button>
         {waiting > 0 ? (
@@ -121,7 +121,7 @@ function Warnings({ messages }: { messages: readonly string[] }) {
   if (messages.length === 0) return null
   return (
     <Notice kind="warning">
-      <ul class="plain">
+      <ul class="stack tight">
         {messages.map((message) => (
           <li key={message}>{message}</li>
         ))}
@@ -140,7 +140,7 @@ interface FiguresProps {
 function Figures({ total, pending, empty }: FiguresProps) {
   if (total === null && !pending && empty !== null) return <p class="help">{empty}</p>
   const spell = (name: string, range: Total['seconds'], label: (figure: number) => string) => (
-    <div>
+    <div class="line apart">
       <dt>{name}</dt>
       <dd>
         {total === null ? (
@@ -165,7 +165,7 @@ function Figures({ total, pending, empty }: FiguresProps) {
     </div>
   )
   return (
-    <dl class="estimate" aria-busy={pending}>
+    <dl class="stack estimate" aria-busy={pending}>
       {spell('Encoding time', total?.seconds ?? null, (seconds) =>
         formatDuration(seconds < 10 ? Number(seconds.toPrecision(2)) : Math.round(seconds)),
       )}
@@ -180,22 +180,22 @@ function Planned({ estimate, isMultiple }: { estimate: Estimate; isMultiple: boo
   const lines = new Set(videos.map(({ video }) => `${codecName(video.codec)} · ${framesPerSecond(video.frame_rate)}`))
   const audio = audioOf(estimate.plan.outputs)
   return (
-    <div class="planned-outputs">
+    <div class="stack">
       <h3>{isMultiple ? 'Outputs of the first source' : 'Outputs'}</h3>
       {[...lines].map((line) => (
         <p key={line} class="help">
           {line}
         </p>
       ))}
-      <ul class="plain renditions">
+      <ul class="stack tight">
         {videos.map(({ path, video }) => (
-          <li key={path}>
+          <li key={path} class="line apart">
             <strong>{dimensions(video.width, video.height)}</strong>
             <span>{bitrate(video.bitrate_kbps)}</span>
           </li>
         ))}
         {audio.map(({ label, kbps }) => (
-          <li key={label + kbps}>
+          <li key={label + kbps} class="line apart">
             <strong>{label}</strong>
             <span>{bitrate(kbps)}</span>
           </li>
@@ -204,9 +204,9 @@ function Planned({ estimate, isMultiple }: { estimate: Estimate; isMultiple: boo
       </ul>
       <details>
         <summary>Full plan</summary>
-        <ul class="plain">
+        <ul class="stack">
           {estimate.plan.outputs.map(({ path, description }) => (
-            <li key={path}>
+            <li key={path} class="stack tight">
               <strong>{path}</strong>
               <span class="help">{description.join(' ')}</span>
             </li>

@@ -44,7 +44,7 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
     navigate('/')
   }
   return (
-    <div class="actions">
+    <div class="line actions">
       {status.archive_url === null ? null : (
         <>
           <button type="button" class="primary" onClick={() => setAsking('share')}>

@@ -9,7 +9,7 @@ import { listDeliveries, replayDelivery } from './resultApi.ts'
 
 const EVERY_MS = 2000
 
-const states: Readonly<Record<Delivery['state'], [label: string, looks: string]>> = {
+export const DELIVERY_STATES: Readonly<Record<Delivery['state'], [label: string, looks: string]>> = {
   pending: ['Pending', 'queued'],
   delivered: ['Delivered', 'completed'],
   failed: ['Failed', 'failed'],
@@ -70,19 +70,21 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
   // Most jobs have no deliveries; then the section is left out.
   if (shown.length === 0 && !address) return null
   return (
-    <section class="card" aria-labelledby="webhooks">
+    <section class="card stack" aria-labelledby="webhooks">
       <h2 id="webhooks">Webhooks</h2>
-      {address ? <p class="help address">{address}</p> : null}
+      {address ? <p class="help">{address}</p> : null}
       {failure ? <ConnectionNotice failure={failure} retry={() => setVersion(version + 1)} /> : null}
       {shown.length === 0 && !failure ? (
         <p class="help">{ended ? 'Nothing was sent.' : 'Sent when the job ends.'}</p>
       ) : null}
-      <ul class="plain deliveries">
+      <ul class="stack deliveries">
         {shown.map((delivery) => (
-          <li key={delivery.id}>
-            <div class="delivery-head">
-              <code>{delivery.event}</code>
-              <span class={`badge ${states[delivery.state][1]}`}>{states[delivery.state][0]}</span>
+          <li key={delivery.id} class="stack tight">
+            <div class="line apart">
+              <span class="line">
+                <code>{delivery.event}</code>
+                <span class={`badge ${DELIVERY_STATES[delivery.state][1]}`}>{DELIVERY_STATES[delivery.state][0]}</span>
+              </span>
               <button
                 type="button"
                 class="small"
@@ -101,9 +103,9 @@ export function Deliveries({ id, ended, address }: DeliveriesProps) {
                 <summary>
                   {delivery.attempts.length} {delivery.attempts.length === 1 ? 'attempt' : 'attempts'}
                 </summary>
-                <ol class="plain">
+                <ol class="stack tight">
                   {delivery.attempts.map(({ at, status, error, milliseconds }) => (
-                    <li key={at}>
+                    <li key={at} class="stack tight">
                       {status === null ? (error ?? 'No response') : `HTTP ${status}`} · {milliseconds} ms
                       <span class="help">{formatDateTime(at)}</span>
                     </li>

@@ -13,11 +13,11 @@ export function Extracts({ outputs }: Pick<PublicStatus, 'outputs'>) {
   const waveform = files.find(({ role, content_type: type }) => role === 'waveform' && type === 'image/png')
   if (stills.length === 0 && preview === undefined && waveform === undefined) return null
   return (
-    <section class="card" aria-labelledby="extracts">
+    <section class="card stack extracts" aria-labelledby="extracts">
       <h2 id="extracts">Images</h2>
       {preview === undefined ? null : <Animation file={preview} />}
       {waveform === undefined ? null : (
-        <a class="waveform" href={waveform.url}>
+        <a href={waveform.url}>
           <img src={waveform.url} alt={`Waveform: ${nameOf(waveform.path)}`} loading="lazy" />
         </a>
       )}
@@ -44,7 +44,7 @@ export function Extracts({ outputs }: Pick<PublicStatus, 'outputs'>) {
 function Animation({ file: { url, path, content_type: type } }: { file: Open }) {
   const name = `Animated preview: ${nameOf(path)}`
   return (
-    <div class="animation">
+    <div>
       {type.startsWith('video/') ? (
         <video src={url} aria-label={name} controls loop muted playsInline preload="metadata" />
       ) : (

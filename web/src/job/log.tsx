@@ -49,7 +49,7 @@ export function Log({ id, version, chunks, hasFailed }: LogProps) {
     return () => void (gone = true)
   }, [id, open, version, attempt, part])
   return (
-    <section class="card folded" aria-labelledby="log">
+    <section class="card" aria-labelledby="log">
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <h2 id="log">Log</h2> <span class="help">ffmpeg commands and messages of the transcoder</span>
@@ -88,7 +88,7 @@ interface PartChoiceProps {
 
 function PartChoice({ map, value, onChange }: PartChoiceProps) {
   return (
-    <label class="task-choice">
+    <label class="stack tight">
       <span>Task</span>
       <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         <option value="">Main task</option>
@@ -112,14 +112,14 @@ function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boo
   // Usually the encode; the others are probes and other short commands.
   const longest = Math.max(...each.commands.map(({ seconds }) => seconds))
   return (
-    <div class="attempt">
+    <div class="stack attempt">
       {only ? null : <h3>Attempt {each.attempt}</h3>}
       {each.engine === null ? null : (
         <p class="help">{/^\d/.test(each.engine) ? `ffmpeg ${each.engine}` : each.engine}</p>
       )}
       {each.commands.map(({ purpose, command, seconds, exit_code: code }, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- what has run stays in its place
-        <details class="command" key={index} open={failed < 0 ? seconds === longest : index === failed}>
+        <details key={index} open={failed < 0 ? seconds === longest : index === failed}>
           <summary>
             {capital(purpose)}{' '}
             <span class="help">

@@ -6,9 +6,9 @@ export function Metadata({ metadata }: { metadata: Readonly<Record<string, strin
   const members = Object.entries(metadata)
   if (members.length === 0) return null
   return (
-    <section class="card" aria-labelledby="metadata">
+    <section class="card stack" aria-labelledby="metadata">
       <h2 id="metadata">Metadata</h2>
-      <dl class="facts">
+      <dl class="stack facts">
         {members.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

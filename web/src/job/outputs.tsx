@@ -18,17 +18,17 @@ export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
   const groups = grouped(main)
   const peak = Math.max(1, ...main.flatMap(({ media }) => (media ? [media.peak_bitrate_kbps] : [])))
   return (
-    <section class="card" aria-labelledby="outputs">
-      <div class="card-head">
+    <section class="card stack" aria-labelledby="outputs">
+      <div class="line apart">
         <h2 id="outputs">Outputs</h2>
-        <label class="switch">
+        <label class="check help">
           <input type="checkbox" checked={hashes} onChange={(event) => setHashes(event.currentTarget.checked)} />
           Show checksums
         </label>
       </div>
-      <ul class="made">
+      <ul class="stack made">
         {groups.map((group) => (
-          <li key={group[0]?.path}>
+          <li key={group[0]?.path} class="stack">
             {group.map((output) => (
               <Head key={output.path} output={output} total={totalOf(output, outputs)} hashes={hashes} />
             ))}
@@ -42,7 +42,7 @@ export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
             {others.length} supporting {others.length === 1 ? 'file' : 'files'}{' '}
             <span class="help">{kindsOf(others)}</span>
           </summary>
-          <ul class="made few">
+          <ul class="stack tight made">
             {others.map((output) => (
               <li key={output.path}>
                 <Head output={output} total={totalOf(output, outputs)} hashes={hashes} showsSummary />
@@ -97,9 +97,9 @@ function Head({ output, total, hashes, showsSummary }: HeadProps) {
   const url = isOpen(output) ? output.url : null
   return (
     <>
-      <div class="made-head">
-        <span class="kind">{kindOf(output)}</span>
-        <div class="made-name">
+      <div class="line">
+        <span class="badge accent">{kindOf(output)}</span>
+        <div class="stack tight grow">
           <strong>{path}</strong>
           {url !== null ? null : <code class="help">{output.location}</code>}
           {showsSummary === true && media ? <span class="help">{inBrief(media)}</span> : null}
@@ -112,7 +112,7 @@ function Head({ output, total, hashes, showsSummary }: HeadProps) {
             </span>
           ) : null}
         </span>
-        <div class="made-do">
+        <div class="line">
           {url !== null ? (
             <Copy text={url} what={`the address of ${path}`} />
           ) : (
@@ -132,7 +132,7 @@ function Head({ output, total, hashes, showsSummary }: HeadProps) {
         </div>
       </div>
       {hashes ? (
-        <div class="hash help">
+        <div class="line help">
           SHA-256 <code>{sha256}</code>
           <Copy text={sha256} what={`the SHA-256 of ${path}`} />
         </div>
@@ -160,7 +160,7 @@ function Measured({ media, peak }: { media: MediaFacts; peak: number }) {
   ]
   return (
     <>
-      <dl class="measured">
+      <dl class="tiles">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
@@ -170,12 +170,12 @@ function Measured({ media, peak }: { media: MediaFacts; peak: number }) {
       </dl>
       <div class="rates">
         <span class="help">{renditions ? 'Rendition' : ''}</span>
-        <span class="help rate-head">Bitrate</span>
-        <span class="help">average</span>
-        <span class="help">peak</span>
+        <span class="help">Bitrate</span>
+        <span class="number help">average</span>
+        <span class="number help">peak</span>
         {(renditions ?? [{ ...(video ?? { width: 0, height: 0 }), path: '', ...ratesOf(media) }]).map((each) => (
           <Fragment key={each.path + String(each.height)}>
-            <span class="figures rate-name" title={each.path}>
+            <span class="rate-name" title={each.path}>
               {each.height > 0 ? (
                 <>
                   {heightName(each)} <span class="help">{renditions ? dimensions(each.width, each.height) : ''}</span>
@@ -185,8 +185,8 @@ function Measured({ media, peak }: { media: MediaFacts; peak: number }) {
               )}
             </span>
             <Rate average={each.average_bitrate_kbps} most={each.peak_bitrate_kbps} scale={peak} />
-            <span class="figures">{bitrate(each.average_bitrate_kbps)}</span>
-            <span class="figures">{bitrate(each.peak_bitrate_kbps)}</span>
+            <span class="number figures">{bitrate(each.average_bitrate_kbps)}</span>
+            <span class="number figures">{bitrate(each.peak_bitrate_kbps)}</span>
           </Fragment>
         ))}
       </div>

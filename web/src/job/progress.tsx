@@ -5,6 +5,7 @@ import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { formatBytes, formatDuration, lastQuarter, describeParts, describeProgress } from '../text/format.ts'
+import { Poster } from '../parts/poster.tsx'
 import { PartMap } from './partMap.tsx'
 import { Bar } from '../parts/progress.tsx'
 
@@ -64,22 +65,14 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
   const told = useOnce(spoken(status))
   const tiles = status.dry_run ? [] : figures(status, Date.now())
   return (
-    <section class={`card standing ${standing}`} aria-labelledby="progress">
+    <section class={`card stack standing ${standing}`} aria-labelledby="progress">
       <h2 id="progress" class="hidden">
         Progress
       </h2>
-      {status.error ? null : (
-        <div class="standing-head">
-          {status.poster && !status.job_completed ? (
-            <img
-              class="still"
-              src={status.poster.url}
-              alt=""
-              width={status.poster.width}
-              height={status.poster.height}
-            />
-          ) : null}
-          <p class="situation">{describeProgress(status)}</p>
+      {status.error || (standing === 'completed' && !status.dry_run) ? null : (
+        <div class="line">
+          {status.poster && !status.job_completed ? <Poster status={status} /> : null}
+          <h3>{describeProgress(status)}</h3>
         </div>
       )}
       <p class="hidden" role="status">
@@ -88,7 +81,7 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
       {status.dry_run || status.job_completed ? null : (
         <>
           <Bar label="Transcode" percent={transcoded} />
-          <Bar label="Transfer" percent={Number(status.xfer_progress)} />
+          {status.xfer_progress === '0' ? null : <Bar label="Transfer" percent={Number(status.xfer_progress)} />}
           <PartMap chunks={status.chunks} />
         </>
       )}

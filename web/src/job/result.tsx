@@ -15,14 +15,14 @@ export function Result({ status }: { status: PublicStatus }) {
   const source = found[chosen] ?? found[0]
   if (!source) return null
   return (
-    <section class="card result" aria-labelledby="result">
+    <section class="card stack" aria-labelledby="result">
       <h2 id="result" class="hidden">
         Player
       </h2>
       <Player media={mediaOf(status)} source={source} autoPlay={started} onStart={() => setStarted(true)} />
-      <div class="playback">
+      <div class="line low">
         {found.length > 1 ? (
-          <label>
+          <label class="stack tight">
             <span>Play</span>
             <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
               {found.map(({ label, url }, index) => (
@@ -33,8 +33,8 @@ export function Result({ status }: { status: PublicStatus }) {
             </select>
           </label>
         ) : null}
-        <div class="playback-address">
-          <label>
+        <div class="line low grow">
+          <label class="stack tight grow">
             <span>Playback address</span>
             <input readOnly value={source.url} spellcheck={false} onFocus={(event) => event.currentTarget.select()} />
           </label>

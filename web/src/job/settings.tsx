@@ -38,7 +38,7 @@ export function Settings({ config }: { config: JobConfig }) {
     ['To', providerName(stores.output.cloud_provider)],
   ]
   return (
-    <section class="card" aria-labelledby="settings">
+    <section class="card stack" aria-labelledby="settings">
       <h2 id="settings">Output settings</h2>
       <DefinitionList facts={facts} />
       <details>

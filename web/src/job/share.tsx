@@ -11,6 +11,13 @@ import { formatTimeLeft } from '../text/format.ts'
 import { createShare, listShares, revokeShare } from './resultApi.ts'
 
 const DAY = 86_400
+/** Widths of the embedded player. */
+const WIDTHS = [
+  ['100%', 'As wide as its place'],
+  ['640px', '640 px wide'],
+  ['960px', '960 px wide'],
+  ['1280px', '1280 px wide'],
+] as const
 const TERMS = [
   [DAY, '1 day'],
   [7 * DAY, '7 days'],
@@ -29,7 +36,9 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
   const [said, setSaid] = useState('')
   const [title, setTitle] = useState(name)
   const [term, setTerm] = useState<number>(7 * DAY)
+  const [width, setWidth] = useState<string>(WIDTHS[0][0])
   const [busy, setBusy] = useState(false)
+  const embedCode = (share: Share): string => share.embed_html.replace('width:100%', `width:${width}`)
   const load = (): Promise<void> => listShares(id).then(setShares)
   const run = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true)
@@ -59,17 +68,17 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
         expires or you revoke it.
       </p>
       <form
-        class="share-form"
+        class="line low"
         onSubmit={(event) => {
           event.preventDefault()
           void create()
         }}
       >
-        <label>
+        <label class="stack tight grow">
           <span>Title</span>
           <input value={title} maxLength={200} onInput={(event) => setTitle(event.currentTarget.value)} />
         </label>
-        <label>
+        <label class="stack tight">
           <span>Expires after</span>
           <select value={term} onChange={(event) => setTerm(Number(event.currentTarget.value))}>
             {TERMS.map(([seconds, label]) => (
@@ -94,12 +103,12 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
           <Loading label="Loading the share links" lines={1} />
         )
       ) : (
-        <ul class="shares">
+        <ul class="stack">
           {shares.map((share) => (
-            <li key={share.share_id}>
-              <div class="share-head">
+            <li key={share.share_id} class="box stack">
+              <div class="line">
                 <strong>{share.title}</strong>
-                <span class="help">expires {formatTimeLeft(share.expires_at, Date.now())}</span>
+                <span class="help grow">expires {formatTimeLeft(share.expires_at, Date.now())}</span>
                 <button
                   type="button"
                   class="small danger"
@@ -110,8 +119,8 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
                   Revoke
                 </button>
               </div>
-              <div class="share-line">
-                <label>
+              <div class="line low">
+                <label class="stack tight grow">
                   <span>Link</span>
                   <input readOnly value={share.url} onFocus={(event) => event.currentTarget.select()} />
                 </label>
@@ -120,12 +129,22 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
                   <Icon name="open" size={16} /> Open
                 </a>
               </div>
-              <div class="share-line">
-                <label>
+              <div class="line low">
+                <label class="stack tight grow">
                   <span>Embed code</span>
-                  <input readOnly value={share.embed_html} onFocus={(event) => event.currentTarget.select()} />
+                  <input readOnly value={embedCode(share)} onFocus={(event) => event.currentTarget.select()} />
                 </label>
-                <Copy text={share.embed_html} what={`the embed code of ${share.title}`} label="Copy" />
+                <label class="stack tight">
+                  <span>Size</span>
+                  <select value={width} onChange={(event) => setWidth(event.currentTarget.value)}>
+                    {WIDTHS.map(([value, label]) => (
+                      <option key={value} value={value}>
+                        {label}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+                <Copy text={embedCode(share)} what={`the embed code of ${share.title}`} label="Copy" />
               </div>
             </li>
           ))}

@@ -27,7 +27,7 @@ export function Source({ source }: { source: SourceReport }) {
       : []),
   ]
   return (
-    <section class="card" aria-labelledby="source">
+    <section class="card stack" aria-labelledby="source">
       <h2 id="source">Source</h2>
       <DefinitionList facts={facts} />
     </section>

@@ -33,7 +33,7 @@ export function Timeline({ events, status }: { events: readonly PublicEvent[]; s
     return `${sameDay(before, now) ? formatTime(now) : formatDateTime(now)}, ${later} later`
   }
   return (
-    <section class="card" aria-labelledby="timeline">
+    <section class="card stack" aria-labelledby="timeline">
       <h2 id="timeline">Timeline</h2>
       <ol class="timeline">
         {entries.map(({ text, at }, index) => (

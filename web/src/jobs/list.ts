@@ -1,7 +1,7 @@
 // In charge of: the jobs in the list: loading, refreshing while the page is visible, and loading more on request.
 // Not in charge of: the filters (jobFilters.ts), the rows (row.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ListedJob } from '#contract/api/answers.ts'
+import type { JobList as JobPage, ListedJob } from '#contract/api/answers.ts'
 import { isFinal, listJobs, asError, type Failure } from '../api/api.ts'
 import { sleep, whenVisible } from '../api/jobWatch.ts'
 import { appended, refreshed, type Paged } from '../api/pagedList.ts'
@@ -14,12 +14,16 @@ const SEARCH_MS = 10_000
 const TYPING_MS = 250
 const PAGE = 25
 
+export type Counts = NonNullable<JobPage['counts']>
+
 /** A late page belongs only to the filters that it was requested with. */
 interface Shown extends Paged<ListedJob> {
   filters: Filters
 }
 
 export interface JobList {
+  /** null = not answered yet. */
+  counts: Counts | null
   /** null = nothing is loaded yet. */
   page: Paged<ListedJob> | null
   failure: Failure | null
@@ -35,6 +39,7 @@ export interface JobList {
 
 export function useJobs(filters: Filters): JobList {
   const [shown, setShown] = useState<Shown | null>(null)
+  const [counts, setCounts] = useState<Counts | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const [answeredCount, setAnswered] = useState(0)
   const [loading, setLoading] = useState(false)
@@ -51,6 +56,7 @@ export function useJobs(filters: Filters): JobList {
       while (!signal.aborted) {
         try {
           const page = await read(filters, null, signal)
+          setCounts(page.counts ?? null)
           setShown((before) => ({ filters, ...refreshed(before?.filters === filters ? before : null, page, idOf) }))
           if (first) setAnswered((count) => count + 1)
           setFailure(null)
@@ -93,10 +99,24 @@ export function useJobs(filters: Filters): JobList {
   }
   const remove = (ids: readonly number[]): void =>
     setShown((before) => before && { ...before, items: before.items.filter((job) => !ids.includes(idOf(job))) })
-  return { page: shown, failure, answeredCount, loading, loadMore, remove, retry: () => setAttempt(attempt + 1) }
+  return {
+    page: shown,
+    counts,
+    failure,
+    answeredCount,
+    loading,
+    loadMore,
+    remove,
+    retry: () => setAttempt(attempt + 1),
+  }
 }
 
-async function read(filters: Filters, cursor: string | null, signal: AbortSignal): Promise<Paged<ListedJob>> {
-  const { jobs, next_cursor: next } = await listJobs({ limit: PAGE, ...queryOf(filters, Date.now()), cursor }, signal)
-  return { items: jobs, next }
+async function read(
+  filters: Filters,
+  cursor: string | null,
+  signal: AbortSignal,
+): Promise<Paged<ListedJob> & Pick<JobPage, 'counts'>> {
+  const query = { limit: PAGE, ...queryOf(filters, Date.now()), cursor, counts: cursor === null }
+  const { jobs, next_cursor: next, counts } = await listJobs(query, signal)
+  return { items: jobs, next, counts }
 }

@@ -1,12 +1,11 @@
 // In charge of: one job in the list.
-import { shownState } from '#contract/api/shownStates.ts'
 import type { ListedJob } from '#contract/api/answers.ts'
 import { dimensions, runningTime } from '../text/mediaTerms.ts'
 import { uprightSize } from '../text/mediaDetails.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
 import { Link } from '../parts/router.tsx'
 import { formatAge, formatBytes, formatDuration, formatDateTime } from '../text/format.ts'
-import { Poster } from './poster.tsx'
+import { Poster } from '../parts/poster.tsx'
 
 /** The first source, and how many follow. */
 function nameOf({ status, inputs = [] }: ListedJob): string {
@@ -23,8 +22,8 @@ export function Row({ job, selected, onSelect }: RowProps) {
   const { status } = job
   const id = job._auto_generated_id_
   return (
-    <li class={`row ${shownState(status)}${selected ? ' selected' : ''}`}>
-      <label class="pick">
+    <li class={selected ? 'row selected' : 'row'}>
+      <label class="check">
         <input
           type="checkbox"
           checked={selected}
@@ -35,32 +34,30 @@ export function Row({ job, selected, onSelect }: RowProps) {
       </label>
       <Poster status={status} />
       <div class="what">
-        <Link to={`/jobs/${id}`}>{nameOf(job)}</Link>
-        <span class="help facts-line">
-          <span class="number">#{id}</span>
-          {factsOf(job).map((fact) => (
-            <span key={fact}>{fact}</span>
-          ))}
+        <span class="cut">
+          <span class="help">#{id}</span> <Link to={`/jobs/${id}`}>{nameOf(job)}</Link>
         </span>
         {Object.keys(job.metadata ?? {}).length > 0 ? (
-          <span class="tags">
+          <span class="line names">
             {Object.entries(job.metadata).map(([name, value]) => (
-              <span key={name} class="tag">
+              <span key={name} class="tag cut">
                 {name}: {value}
               </span>
             ))}
           </span>
         ) : null}
       </div>
-      <div class="how">
-        <Badge status={status} />
-        {status.dry_run ? <span class="badge dry">Dry run</span> : null}
-        {tookOf(job)}
+      <div class="cells">
+        <span class="help figures cut">{factsOf(job).join(' · ')}</span>
+        <span>
+          <Badge status={status} /> {status.dry_run ? <span class="badge dry">Dry run</span> : null}
+        </span>
         <SmallProgress status={status} />
+        <span class="help figures">{timeOf(job)}</span>
+        <time class="help figures" dateTime={status.created_at} title={formatDateTime(status.created_at)}>
+          {formatAge(status.created_at, Date.now())}
+        </time>
       </div>
-      <time class="help" dateTime={status.created_at} title={formatDateTime(status.created_at)}>
-        {formatAge(status.created_at, Date.now())}
-      </time>
     </li>
   )
 }
@@ -73,13 +70,13 @@ function factsOf({ status }: ListedJob): string[] {
   return [
     ...(source?.duration_seconds ? [runningTime(source.duration_seconds)] : []),
     ...(size ? [dimensions(size.width, size.height)] : []),
-    ...(made > 0 ? [`${formatBytes(made)} output`] : []),
+    ...(made > 0 ? [formatBytes(made)] : []),
   ]
 }
 
-function tookOf({ status }: ListedJob) {
-  if (status.error) return <span class="help why">{status.error.message}</span>
-  if (!status.started_at || !status.finished_at || status.dry_run || shownState(status) !== 'completed') return null
-  const seconds = (Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000
-  return <span class="help">in {formatDuration(seconds)}</span>
+/** What is left of a running job; what a finished one took. */
+function timeOf({ status }: ListedJob): string {
+  const { started_at: from, finished_at: to, eta_seconds: left } = status
+  if (!status.job_completed) return left === null ? '' : `${formatDuration(left)} left`
+  return from && to && !status.dry_run ? formatDuration((Date.parse(to) - Date.parse(from)) / 1000) : ''
 }

@@ -1,5 +1,6 @@
 // In charge of: the filter form of the job list: text, state, time.
 import type { ComponentChildren } from 'preact'
+import type { Counts } from './list.ts'
 import { STATES, TIMES, type Filters } from '../api/jobFilters.ts'
 
 /** The element that the key / leads to (../parts/listKeys.ts). */
@@ -7,23 +8,24 @@ export const SEARCH_FIELD = 'search-jobs'
 
 interface SearchProps {
   filters: Filters
+  counts: Counts | null
   onChange: (change: Partial<Filters>) => void
   /** Called on Enter in the text field. */
   onSubmit: () => void
 }
 
-export function Search({ filters, onChange, onSubmit }: SearchProps) {
+export function Search({ filters, counts, onChange, onSubmit }: SearchProps) {
   return (
     <form
-      class="history"
+      class="stack"
       role="search"
       onSubmit={(event) => {
         event.preventDefault()
         onSubmit()
       }}
     >
-      <div class="filters">
-        <Labelled label="Search">
+      <div class="line low">
+        <Labelled label="Search" isWide>
           <input
             type="search"
             id={SEARCH_FIELD}
@@ -61,7 +63,7 @@ export function Search({ filters, onChange, onSubmit }: SearchProps) {
             ))
           : null}
       </div>
-      <fieldset class="tabs">
+      <fieldset class="segmented">
         <legend class="hidden">State</legend>
         {STATES.map(([value, label]) => (
           <label key={value}>
@@ -71,7 +73,12 @@ export function Search({ filters, onChange, onSubmit }: SearchProps) {
               checked={filters.state === value}
               onChange={() => onChange({ state: value })}
             />
-            <span>{label}</span>
+            <span>
+              {label}
+              {value === 'queued' || value === 'running' ? (
+                <span class="help figures">{counts?.[value] || null}</span>
+              ) : null}
+            </span>
           </label>
         ))}
       </fieldset>
@@ -79,10 +86,16 @@ export function Search({ filters, onChange, onSubmit }: SearchProps) {
   )
 }
 
-function Labelled({ label, children }: { label: string; children: ComponentChildren }) {
+interface LabelledProps {
+  label: string
+  isWide?: boolean
+  children: ComponentChildren
+}
+
+function Labelled({ label, isWide, children }: LabelledProps) {
   return (
     // oxlint-disable-next-line jsx-a11y/label-has-associated-control -- its only child is the control
-    <label>
+    <label class={isWide === true ? 'stack tight grow' : 'stack tight'}>
       <span>{label}</span>
       {children}
     </label>

@@ -52,8 +52,8 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
     onDone(action, result.done)
   }
   return (
-    <div class="dock">
-      <div class="outcome" role="status">
+    <div class="stack dock">
+      <div class="stack" role="status">
         {outcome && outcome.done.length > 0 ? (
           <Notice kind="good">
             <p>
@@ -68,7 +68,7 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
                 {count(outcome.failed.length)} could not be {deeds[outcome.action].past}.
               </strong>
             </p>
-            <ul class="plain">
+            <ul class="stack tight">
               {outcome.failed.map(({ id, message }) => (
                 <li key={id}>
                   Job {id}: {message}
@@ -78,15 +78,15 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
           </Notice>
         ) : null}
         {outcome ? (
-          <button type="button" class="small quiet" aria-label="Dismiss" onClick={() => setOutcome(null)}>
-            <Icon name="close" size={16} />
+          <button type="button" class="small add" onClick={() => setOutcome(null)}>
+            Dismiss
           </button>
         ) : null}
       </div>
       {jobs.length === 0 ? null : (
-        <div class="selection" role="group" aria-label="Selected jobs">
+        <div class="box line apart selection" role="group" aria-label="Selected jobs">
           <strong class="figures">{progress ?? `${count(jobs.length)} selected`}</strong>
-          <div class="actions">
+          <div class="line">
             {(['retry', 'cancel', 'delete'] as const).map((action) => {
               const meant = jobsFor(action, jobs)
               return meant.length === 0 ? null : (

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { publishedLimits } from '#contract/api/publishedLimits.ts'
 import type { Account, Key } from '#contract/api/administration.ts'
+import type { AccountUsage, UsageOfAccounts } from '#contract/api/usage.ts'
 import { listAccounts, saveQuotas, saveSpendCap } from '../admin/adminApi.ts'
 import {
   account as accountField,
@@ -12,17 +13,21 @@ import {
   type Defaults,
 } from '../admin/keyLimits.ts'
 import { LimitsForm } from '../admin/limitsForm.tsx'
-import { ApiError, listKeys, readLimits, asError, type Failure } from '../api/api.ts'
+import { ApiError, listKeys, readLimits, request, asError, type Failure } from '../api/api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Notice, ConnectionNotice } from '../parts/notice.tsx'
 import { signOut } from '../api/session.ts'
 import { formatBytes } from '../text/format.ts'
+import { sumOf } from './usageHistory.tsx'
 
 interface Listed extends Account {
   /** Number of active keys. */
   keys: number
+  /** null = nothing yet in this month. */
+  used: AccountUsage | null
 }
 
 interface Loaded {
@@ -31,7 +36,13 @@ interface Loaded {
 }
 
 async function load(): Promise<Loaded> {
-  const [own, keys, published] = await Promise.all([listAccounts(), listKeys(), readLimits()])
+  // First alone: a key without admin rights is refused once.
+  const own = await listAccounts()
+  const [keys, published, { accounts: used }] = await Promise.all([
+    listKeys(),
+    readLimits(),
+    request<UsageOfAccounts>('/api/v0/usage/accounts'),
+  ])
   const { quotas } = published as ReturnType<typeof publishedLimits>
   const defaults = { max_active_jobs: quotas.active_jobs, max_stored_upload_bytes: quotas.stored_upload_bytes }
   const live = keys.filter((key: Key) => key.revoked_at === null)
@@ -46,6 +57,7 @@ async function load(): Promise<Loaded> {
       spend_webhook_url: null,
     }),
     keys: live.filter((key) => key.account === account).length,
+    used: used.find((each) => each.account === account) ?? null,
   }))
   return { accounts, defaults }
 }
@@ -80,7 +92,7 @@ export function Accounts() {
   }
   return (
     <>
-      <div class="head">
+      <div class="head line apart">
         <h1>Accounts</h1>
         <button type="button" class="primary" disabled={loaded === null} onClick={() => setEditing('new')}>
           <Icon name="plus" /> Add account
@@ -96,11 +108,11 @@ export function Accounts() {
           <Loading label="Loading the accounts" lines={3} />
         )
       ) : (
-        <ul class="rows accounts">
+        <List heads={['Account', 'This month', ...QUOTAS, '']}>
           {loaded.accounts.map((each) => (
             <AccountRow key={each.account} of={each} defaults={loaded.defaults} onEdit={() => setEditing(each)} />
           ))}
-        </ul>
+        </List>
       )}
       {editing === null || loaded === null ? null : (
         <Dialog title={editing === 'new' ? 'Add account' : `Quotas of ${editing.account}`} wide onClose={close}>
@@ -139,7 +151,20 @@ function nameOf(typed: unknown): string {
   ])
 }
 
+const QUOTAS = ['Active jobs', 'Running jobs', 'Stored uploads', 'Weight', 'Spend cap'] as const
+
 const count = (value: number): string => value.toLocaleString('en')
+
+/** `12 jobs, 1 failed, 4.80 EUR` */
+function usedBy({ lines, costs }: AccountUsage): string {
+  const [made, failed] = [sumOf(lines, 'jobs', 'completed'), sumOf(lines, 'jobs', 'failed')]
+  const spent = costs.map(({ amount, currency }) => `${amount.toFixed(2)} ${currency}`)
+  return [
+    `${count(made)} ${made === 1 ? 'job' : 'jobs'}`,
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    ...spent,
+  ].join(', ')
+}
 
 interface AccountRowProps {
   of: Listed
@@ -155,12 +180,12 @@ function AccountRow({ of: each, defaults, onEdit }: AccountRowProps) {
     weight,
     spend_cap: cap,
   } = each
-  const quotas: [name: string, value: string, own: boolean][] = [
-    ['Active jobs', count(active), active !== defaults.max_active_jobs],
-    ['Running jobs', running === null ? 'no limit' : count(running), running !== null],
-    ['Stored uploads', stored === null ? 'no limit' : formatBytes(stored), stored !== defaults.max_stored_upload_bytes],
-    ['Weight', String(weight), weight !== 1],
-    ['Spend cap', cap === null ? 'none' : `${count(cap)} a month`, cap !== null],
+  const quotas: [value: string, own: boolean][] = [
+    [count(active), active !== defaults.max_active_jobs],
+    [running === null ? 'no limit' : count(running), running !== null],
+    [stored === null ? 'no limit' : formatBytes(stored), stored !== defaults.max_stored_upload_bytes],
+    [String(weight), weight !== 1],
+    [cap === null ? 'none' : `${count(cap)} a month`, cap !== null],
   ]
   return (
     <li class="row">
@@ -170,20 +195,20 @@ function AccountRow({ of: each, defaults, onEdit }: AccountRowProps) {
           {each.keys} API {each.keys === 1 ? 'key' : 'keys'}
         </span>
       </div>
-      <dl class="quotas">
-        {quotas.map(([name, value, own]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class={own ? 'own' : ''}>
-              {value}
-              {own ? null : <span class="hidden"> (default)</span>}
-            </dd>
-          </div>
+      <div class="cells">
+        <span class="help figures" data-name="This month">
+          {each.used === null ? '–' : usedBy(each.used)}
+        </span>
+        {quotas.map(([value, own], at) => (
+          <span key={QUOTAS[at]} class={own ? 'figures' : 'figures soft'} data-name={QUOTAS[at]}>
+            {own ? <strong>{value}</strong> : value}
+            {own ? null : <span class="hidden"> (default)</span>}
+          </span>
         ))}
-      </dl>
-      <button type="button" class="small" onClick={onEdit}>
-        Edit<span class="hidden"> {each.account}</span>
-      </button>
+        <button type="button" class="small" onClick={onEdit}>
+          Edit<span class="hidden"> {each.account}</span>
+        </button>
+      </div>
     </li>
   )
 }

@@ -45,7 +45,7 @@ export function Job({ id }: { id: number }) {
 
   return (
     <>
-      <p class="crumb">
+      <p class="help">
         <Link to="/">All jobs</Link>
       </p>
       {failure ? <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
@@ -73,12 +73,14 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
   const progress = <JobProgress id={id} status={status} />
   return (
     <>
-      <div class="head">
-        <div class="title">
-          <h1>{status.input_name}</h1>
-          <Badge status={status} />
-          {status.dry_run ? <span class="badge dry">Dry run</span> : null}
-          <p class="help address">
+      <div class="head line apart">
+        <div class="stack tight grow">
+          <div class="line">
+            <h1>{status.input_name}</h1>
+            <Badge status={status} />
+            {status.dry_run ? <span class="badge dry">Dry run</span> : null}
+          </div>
+          <p class="help">
             Job {id} · created{' '}
             <time title={formatDateTime(status.created_at)}>{formatAge(status.created_at, Date.now())}</time>
             {status.retry_of === null ? null : (
@@ -88,12 +90,12 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
               </>
             )}
           </p>
-          {config.input === undefined ? null : <p class="help address">{config.input}</p>}
+          {config.input === undefined ? null : <p class="help">{config.input}</p>}
         </div>
         <JobActions id={id} job={job} onJob={onJob} />
       </div>
-      <div class="columns">
-        <div class="column">
+      <div class="stack loose columns">
+        <div class="stack loose">
           {status.error ? (
             <section aria-label="Error">
               <ConnectionNotice failure={status.error} />
@@ -101,15 +103,15 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
           ) : null}
           {done ? null : progress}
           <Result status={status} />
-          {done ? progress : null}
           {status.estimate ? (
-            <section class="card" aria-labelledby="estimate">
+            <section class="card stack" aria-labelledby="estimate">
               <h2 id="estimate">Estimate</h2>
               <EstimateView estimate={status.estimate} />
             </section>
           ) : null}
           <Extracts outputs={status.outputs} />
           <Outputs outputs={status.outputs} />
+          {done ? progress : null}
           {status.started_at === null ? null : (
             <Log
               key={String(status.error === null)}
@@ -120,7 +122,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
             />
           )}
         </div>
-        <div class="column side">
+        <div class="stack loose">
           {status.source && !status.estimate ? <Source source={status.source} /> : null}
           <Warnings warnings={status.warnings} />
           <Metadata metadata={config.metadata ?? {}} />
@@ -136,11 +138,11 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
 function Warnings({ warnings }: { warnings: readonly Warning[] }) {
   if (warnings.length === 0) return null
   return (
-    <section class="card warned" aria-labelledby="warnings">
+    <section class="card stack" aria-labelledby="warnings">
       <h2 id="warnings">Warnings</h2>
-      <ul class="plain">
+      <ul class="stack">
         {warnings.map((warning) => (
-          <li key={warning.code + warning.message}>
+          <li key={warning.code + warning.message} class="stack tight">
             {warning.message}
             <span class="help">
               <code>{warning.code}</code> {warning.field ? <code>{warning.field}</code> : null}

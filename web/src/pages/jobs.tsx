@@ -12,6 +12,7 @@ import { selectedOf, Selection } from '../jobs/selection.tsx'
 import { DropZone } from '../parts/dropZone.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { useListKeys } from '../parts/listKeys.ts'
 import { ConnectionNotice } from '../parts/notice.tsx'
@@ -24,7 +25,7 @@ export function Jobs({ initial }: { initial: Filters }) {
   const [selected, setSelected] = useState<readonly number[]>([])
   const last = useRef<number | null>(null)
   const list = useRef<HTMLUListElement>(null)
-  const { page, failure, answeredCount, loading, loadMore, remove, retry } = useJobs(filters)
+  const { page, counts, failure, answeredCount, loading, loadMore, remove, retry } = useJobs(filters)
   const filtered = isFiltered(filters)
   const items = page?.items ?? []
   const picked = selectedOf(items, selected)
@@ -66,14 +67,14 @@ export function Jobs({ initial }: { initial: Filters }) {
 
   return (
     <>
-      <div class="head">
+      <div class="head line apart">
         <h1>Jobs</h1>
       </div>
       {page !== null && items.length === 0 && !filtered ? null : (
-        <Search filters={filters} onChange={change} onSubmit={() => void open()} />
+        <Search filters={filters} counts={counts} onChange={change} onSubmit={() => void open()} />
       )}
       {filters.metadata === '' ? null : (
-        <p class="tags">
+        <p>
           <button type="button" class="tag" onClick={() => change({ metadata: '' })}>
             {filters.metadata.replace(':', ': ')} <Icon name="close" size={14} />
             <span class="hidden">Remove this filter</span>
@@ -87,27 +88,31 @@ export function Jobs({ initial }: { initial: Filters }) {
           <Loading label="Loading the jobs" lines={5} />
         ) : null
       ) : items.length > 0 ? (
-        <div class="listed">
-          <label class="pick-all">
-            <input
-              type="checkbox"
-              checked={picked.length === items.length}
-              ref={(box) => void (box && (box.indeterminate = picked.length > 0 && picked.length < items.length))}
-              onChange={(event) => setSelected(event.currentTarget.checked ? items.map(idOf) : [])}
-            />
-            Select all
-          </label>
-          <ul class="rows jobs" ref={list}>
-            {items.map((job) => (
-              <Row
-                key={idOf(job)}
-                job={job}
-                selected={selected.includes(idOf(job))}
-                onSelect={(on, range) => select(idOf(job), on, range)}
+        <List
+          class="jobs"
+          list={list}
+          heads={['', 'Job', 'Source', 'State', 'Progress', 'Time', 'Created']}
+          first={
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={picked.length === items.length}
+                ref={(box) => void (box && (box.indeterminate = picked.length > 0 && picked.length < items.length))}
+                onChange={(event) => setSelected(event.currentTarget.checked ? items.map(idOf) : [])}
               />
-            ))}
-          </ul>
-        </div>
+              <span class="hidden">Select all</span>
+            </label>
+          }
+        >
+          {items.map((job) => (
+            <Row
+              key={idOf(job)}
+              job={job}
+              selected={selected.includes(idOf(job))}
+              onSelect={(on, range) => select(idOf(job), on, range)}
+            />
+          ))}
+        </List>
       ) : filtered ? (
         <Empty icon="search" title="No matching jobs">
           <p>Try a shorter search, another state or a longer time range.</p>
@@ -118,26 +123,42 @@ export function Jobs({ initial }: { initial: Filters }) {
       ) : (
         <Empty icon="film" title="No jobs yet">
           <p>Drop in a video, choose what to make of it, and play the result here.</p>
-          <DropZone
-            onFiles={(files) => {
-              uploadForNewJob(files)
-              navigate(PATHS.new)
-            }}
-          />
+          <DropZone onFiles={begin} />
+          <p class="line">
+            <button
+              type="button"
+              onClick={() => void sample().then(begin, (error: unknown) => setRefused(asError(error)))}
+            >
+              <Icon name="film" /> Use a sample of 6 seconds
+            </button>
+            <Link to={PATHS.new} class="button">
+              <Icon name="link" /> Use a web address
+            </Link>
+          </p>
           <p class="help">
-            Or start <Link to={PATHS.new}>with an address</Link>, or from a terminal:{' '}
-            <code>npx splicepoint submit film.mp4 --hls --share</code>
+            Or from a terminal: <code>npx splicepoint submit film.mp4 --hls --share</code>
           </p>
         </Empty>
       )}
       {page?.next ? (
-        <button type="button" class="more" disabled={loading} onClick={() => void more()}>
+        <button type="button" class="add" disabled={loading} onClick={() => void more()}>
           {loading ? 'Loading …' : 'Show more'}
         </button>
       ) : null}
       <Selection jobs={picked} onSelect={setSelected} onDone={done} />
     </>
   )
+}
+
+function begin(files: readonly File[]): void {
+  uploadForNewJob([...files])
+  navigate(PATHS.new)
+}
+
+async function sample(): Promise<File[]> {
+  const answer = await fetch('/sample.mp4')
+  if (!answer.ok) throw new Error('The sample could not be loaded.')
+  return [new File([await answer.blob()], 'sample.mp4', { type: 'video/mp4' })]
 }
 
 /** Announced once for each filter change, not with every poll. */

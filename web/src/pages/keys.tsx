@@ -6,7 +6,6 @@ import type { Key } from '#contract/api/administration.ts'
 import { rotateKey } from '../admin/adminApi.ts'
 import { KeyRow, type KeyAction } from '../admin/keyRow.tsx'
 import { Secret } from '../admin/secret.tsx'
-import { Signing } from '../admin/signing.tsx'
 import { account, keyChanges, keyLimits, label, scopes, keyFormValues, newKeyBody } from '../admin/keyLimits.ts'
 import { LimitsForm } from '../admin/limitsForm.tsx'
 import { changeKey, createKey, listKeys, revokeKey, asError, type Failure } from '../api/api.ts'
@@ -15,6 +14,7 @@ import { Copy } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { signOut } from '../api/session.ts'
@@ -53,22 +53,22 @@ export function Keys() {
   if (failure?.code === 'forbidden') return <WithoutAdmin />
   const [active, revoked] = [keys?.filter((key) => key.revoked_at === null), keys?.filter((key) => key.revoked_at)]
   const list = (of: readonly Key[]) => (
-    <ul class="rows keys">
+    <List heads={['Name', 'Account', 'May', 'Limits', 'Last used', 'Created', '']}>
       {of.map((key) => (
         <KeyRow key={key.id} of={key} onDeed={(deed) => setOpen({ action: deed, key })} />
       ))}
-    </ul>
+    </List>
   )
   return (
     <>
-      <div class="head">
+      <div class="head line apart">
         <h1>API keys</h1>
         <button type="button" class="primary" onClick={() => setOpen({ action: 'create' })}>
           <Icon name="plus" /> Create API key
         </button>
       </div>
       {failure ? <ConnectionNotice failure={failure} retry={() => void load()} /> : null}
-      <div class="announced" aria-live="polite">
+      <div aria-live="polite">
         {made === null ? null : <Secret name="API key" secret={made.key} advice={made.advice} />}
       </div>
       {!active || !revoked ? (
@@ -165,8 +165,8 @@ function WithoutAdmin() {
   return (
     <>
       <h1>API keys</h1>
-      <div class="pair">
-        <section class="card" aria-labelledby="use">
+      <div class="stack loose pair">
+        <section class="card stack" aria-labelledby="use">
           <h2 id="use">Use your API key</h2>
           <p class="help">
             Programs send it as the user name of HTTP Basic authentication, with an empty password. The{' '}
@@ -179,7 +179,7 @@ function WithoutAdmin() {
             <Copy text={request} what="the example request" />
           </div>
         </section>
-        <section class="card" aria-labelledby="admin">
+        <section class="card stack" aria-labelledby="admin">
           <h2 id="admin">Create and revoke keys</h2>
           <p class="help">
             Keys are managed with an admin key. <code>npm start</code> prints it beside your API key; on a deployment it
@@ -194,7 +194,6 @@ function WithoutAdmin() {
           </button>
         </section>
       </div>
-      <Signing />
     </>
   )
 }

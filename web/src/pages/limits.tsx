@@ -92,7 +92,7 @@ function Tables({ limits }: { limits: Published }) {
     <>
       <div class="pair">
         {groupsOf(limits).map(([title, note, facts]) => (
-          <section key={title} class="card" aria-label={title}>
+          <section key={title} class="card stack" aria-label={title}>
             <div>
               <h2>{title}</h2>
               {note === '' ? null : <p class="help">{note}</p>}
@@ -101,50 +101,54 @@ function Tables({ limits }: { limits: Published }) {
           </section>
         ))}
       </div>
-      <section class="card">
-        <h2 id="bitrates">Video bitrates (kbit/s)</h2>
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="bitrates">
-          <table>
-            <thead>
-              <tr>
-                <td />
-                {WIRE_VIDEO_CODECS.map((codec) => (
-                  <th scope="colgroup" colSpan={3} key={codec}>
-                    {videoCodecs[codecOf(codec)].title}
-                  </th>
-                ))}
-              </tr>
-              <tr>
-                <th scope="col">Frame size</th>
-                {WIRE_VIDEO_CODECS.flatMap((codec) =>
-                  ['CBR from', 'VBR from', 'up to'].map((bound) => (
-                    <th scope="col" key={codec + bound}>
-                      {bound}
+      <section class="card stack">
+        <details>
+          <summary>
+            <h2 id="bitrates">Video bitrates (kbit/s)</h2>
+          </summary>
+          <div class="scroll" tabIndex={0} role="region" aria-labelledby="bitrates">
+            <table>
+              <thead>
+                <tr>
+                  <td />
+                  {WIRE_VIDEO_CODECS.map((codec) => (
+                    <th scope="colgroup" colSpan={3} key={codec}>
+                      {videoCodecs[codecOf(codec)].title}
                     </th>
-                  )),
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {limits.video_bitrate_kbps.sizes.map((size) => (
-                <tr key={`${size.width}x${size.height}`}>
-                  <th scope="row">
-                    {size.width} × {size.height}
-                  </th>
-                  {WIRE_VIDEO_CODECS.flatMap((codec) => {
-                    const allowed = size[codec]
-                    const cells = allowed
-                      ? [allowed.minimum.cbr, allowed.minimum.vbr, allowed.maximum]
-                      : ['–', '–', '–']
-                    return cells.map((cell, index) => (
-                      <td key={codec + String(index)}>{typeof cell === 'number' ? count(cell) : cell}</td>
-                    ))
-                  })}
+                  ))}
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+                <tr>
+                  <th scope="col">Frame size</th>
+                  {WIRE_VIDEO_CODECS.flatMap((codec) =>
+                    ['CBR from', 'VBR from', 'up to'].map((bound) => (
+                      <th scope="col" key={codec + bound}>
+                        {bound}
+                      </th>
+                    )),
+                  )}
+                </tr>
+              </thead>
+              <tbody>
+                {limits.video_bitrate_kbps.sizes.map((size) => (
+                  <tr key={`${size.width}x${size.height}`}>
+                    <th scope="row">
+                      {size.width} × {size.height}
+                    </th>
+                    {WIRE_VIDEO_CODECS.flatMap((codec) => {
+                      const allowed = size[codec]
+                      const cells = allowed
+                        ? [allowed.minimum.cbr, allowed.minimum.vbr, allowed.maximum]
+                        : ['–', '–', '–']
+                      return cells.map((cell, index) => (
+                        <td key={codec + String(index)}>{typeof cell === 'number' ? count(cell) : cell}</td>
+                      ))
+                    })}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
       </section>
     </>
   )

@@ -39,7 +39,7 @@ async function uploadOf(number: number): Promise<Chosen> {
   return { upload: found ?? { input, name: `Upload ${number}`, size: null } }
 }
 
-async function begin({ from, upload, isAudioOptional }: NewJobProps): Promise<Beginning> {
+async function begin({ from, upload, isAudioOptional }: Omit<NewJobProps, 'preset'>): Promise<Beginning> {
   if (upload !== null) return { body: fresh(), chosen: [await uploadOf(upload)], joining: notJoined }
   if (from === null) return { body: fresh(), chosen: [], joining: notJoined }
   const { config, status } = await readJob(from)
@@ -61,7 +61,7 @@ function withoutSources(body: FormBody): Beginning {
   return { body: withMember(withInput(body, null), 'inputs', undefined), chosen: [], joining: notJoined }
 }
 
-export function NewJob({ from, upload, isAudioOptional }: NewJobProps) {
+export function NewJob({ from, upload, preset, isAudioOptional }: NewJobProps) {
   const [beginning, setBeginning] = useState<Beginning | null>(() =>
     from === null && upload === null
       ? { body: fresh(), chosen: takeDropped().map((transfer) => ({ transfer })), joining: notJoined }
@@ -74,7 +74,7 @@ export function NewJob({ from, upload, isAudioOptional }: NewJobProps) {
   }, [from, upload])
   return (
     <>
-      <div class="head">
+      <div class="head line apart">
         <h1>{from === null ? 'Create job' : `Create job from job ${from}`}</h1>
       </div>
       {failure ? <ConnectionNotice failure={failure} /> : null}
@@ -92,6 +92,7 @@ export function NewJob({ from, upload, isAudioOptional }: NewJobProps) {
           chosen={beginning.chosen}
           joining={beginning.joining}
           from={from}
+          preset={preset}
           field={beginning.field}
         />
       ) : failure ? null : (

@@ -8,6 +8,7 @@ import { signIn } from '../api/session.ts'
 export function SignIn({ notice }: { notice: string | null }) {
   const [key, setKey] = useState('')
   const [keep, setKeep] = useState(false)
+  const [isShown, setShown] = useState(false)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
   const input = useRef<HTMLInputElement>(null)
@@ -34,21 +35,26 @@ export function SignIn({ notice }: { notice: string | null }) {
   }
 
   return (
-    <main class="sign-in">
+    <main class="card stack loose sign-in">
       <div class="sign-in-head">
         <img src="/icon.svg" alt="" width="44" height="44" />
         <h1>Sign in to Splicepoint</h1>
-        <p class="help">Transcode video to MP4, HLS and DASH.</p>
+        <p class="help">{location.host}</p>
       </div>
       {notice === null ? null : <Notice kind="warning">{notice}</Notice>}
       {/* Not submitted: it lets password managers recognize the form. */}
-      <form method="post" onSubmit={(event) => void submit(event)}>
-        <div class={failure ? 'field wrong' : 'field'}>
-          <label for="key">API key</label>
+      <form class="stack loose" method="post" onSubmit={(event) => void submit(event)}>
+        <div class="stack tight">
+          <span class="line apart">
+            <label for="key">API key</label>
+            <button type="button" class="link help" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+              {isShown ? 'Hide' : 'Show'}
+            </button>
+          </span>
           <input
             id="key"
             ref={input}
-            type="password"
+            {...(isShown ? ({ type: 'text' } as const) : ({ type: 'password' } as const))}
             autocomplete="current-password"
             spellcheck={false}
             placeholder="sp_…"
@@ -65,7 +71,7 @@ export function SignIn({ notice }: { notice: string | null }) {
             )}
           </div>
           <p id="key-help" class="help">
-            Running it yourself? <code>npm start</code> prints a key.
+            Running it yourself? <code>npm start</code> prints one, and an admin key for keys and accounts.
           </p>
         </div>
         <label class="check">
@@ -75,10 +81,13 @@ export function SignIn({ notice }: { notice: string | null }) {
             <span class="help">Keeps the key in this browser until you sign out. Not for shared computers.</span>
           </span>
         </label>
-        <button type="submit" class="primary large" disabled={busy}>
+        <button type="submit" class="primary" disabled={busy}>
           {busy ? 'Checking the key …' : 'Sign in'}
         </button>
       </form>
+      <p class="help">
+        New here? The <a href="/docs">API reference</a> needs no key.
+      </p>
     </main>
   )
 }

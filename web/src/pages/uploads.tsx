@@ -7,6 +7,7 @@ import { appended, refreshed, type Paged } from '../api/pagedList.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { DropZone } from '../parts/dropZone.tsx'
@@ -86,16 +87,16 @@ export function Uploads() {
 
   return (
     <>
-      <div class="head">
+      <div class="head line apart">
         <h1>Uploads</h1>
       </div>
       <DropZone onFiles={uploadFiles} compact={sending.length > 0} />
       {sending.length === 0 ? null : (
-        <ul class="rows sending" aria-label="Uploads in progress">
+        <List label="Uploads in progress" heads={['In progress', '']}>
           {sending.map((transfer) => (
             <SendingRow key={transfer.id} transfer={transfer} />
           ))}
-        </ul>
+        </List>
       )}
       <p class="hidden" role="status">
         {transfers.map(({ file, state }) => (state === 'stored' ? `${file.name} is uploaded. ` : ''))}
@@ -112,14 +113,14 @@ export function Uploads() {
           </Empty>
         )
       ) : (
-        <ul class="rows uploads">
+        <List heads={['Name', 'Size', 'Uploaded', 'Deleted', '']}>
           {listed.map((upload) => (
             <Row key={numberOf(upload)} upload={upload} onDelete={() => setDeleting(upload)} />
           ))}
-        </ul>
+        </List>
       )}
       {next ? (
-        <button type="button" class="more" disabled={loading} onClick={() => void loadMore(next)}>
+        <button type="button" class="add" disabled={loading} onClick={() => void loadMore(next)}>
           {loading ? 'Loading …' : 'Load more'}
         </button>
       ) : null}
@@ -145,24 +146,9 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
   const { uploaded_file_number: number, name, size, received, state } = upload
   const percent = size && received !== null ? Math.floor((received / size) * 100) : 0
   return (
-    <li class={`row ${state === 'ready' ? 'completed' : 'running'}`}>
+    <li class="row">
       <div class="what">
-        <strong>{name}</strong>
-        <span class="help">
-          {size === null ? 'Size unknown' : formatBytes(size)} · {state === 'ready' ? 'uploaded' : 'started'}{' '}
-          <time dateTime={upload.created_at} title={formatDateTime(upload.created_at)}>
-            {formatAge(upload.created_at, Date.now())}
-          </time>{' '}
-          · deleted{' '}
-          <time dateTime={upload.expires_at} title={formatDateTime(upload.expires_at)}>
-            {formatTimeLeft(upload.expires_at, Date.now())}
-          </time>
-        </span>
-      </div>
-      <div class="how">
-        <span class={state === 'ready' ? 'badge done' : 'badge running'}>
-          {state === 'ready' ? 'Ready' : 'Incomplete'}
-        </span>
+        <strong class="cut">{name}</strong>
         {state === 'receiving' && size !== null ? (
           <>
             <Bar slim label={`${name}: uploaded so far`} percent={percent} />
@@ -170,16 +156,27 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
           </>
         ) : null}
       </div>
-      <div class="actions">
-        {state === 'ready' ? (
-          <Link to={`/new?upload=${number}`} class="button">
-            Create job<span class="hidden"> from {name}</span>
-          </Link>
-        ) : null}
-        <button type="button" class="danger" onClick={onDelete}>
-          <Icon name="trash" />
-          <span class="hidden">Delete {name}</span>
-        </button>
+      <div class="cells">
+        <span class="figures">{size === null ? 'unknown' : formatBytes(size)}</span>
+        <time class="help" dateTime={upload.created_at} title={formatDateTime(upload.created_at)}>
+          {formatAge(upload.created_at, Date.now())}
+        </time>
+        <time class="help" data-name="Deleted" dateTime={upload.expires_at} title={formatDateTime(upload.expires_at)}>
+          {formatTimeLeft(upload.expires_at, Date.now())}
+        </time>
+        <div class="line actions">
+          {state === 'ready' ? (
+            <Link to={`/new?upload=${number}`} class="button small">
+              Create job<span class="hidden"> from {name}</span>
+            </Link>
+          ) : (
+            <span class="badge running">Incomplete</span>
+          )}
+          <button type="button" class="small quiet" title={`Delete ${name}`} onClick={onDelete}>
+            <Icon name="trash" size={16} />
+            <span class="hidden">Delete {name}</span>
+          </button>
+        </div>
       </div>
     </li>
   )
@@ -188,13 +185,17 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
 function SendingRow({ transfer }: { transfer: Transfer }) {
   const { file, preview } = transfer
   return (
-    <li class="row running">
-      <span class="thumb small">{preview ? <img src={preview.url} alt="" /> : <Icon name="film" size={20} />}</span>
-      <div class="what">
-        <strong>{file.name}</strong>
-        <TransferProgress transfer={transfer} />
+    <li class="row">
+      <div class="line">
+        <span class="thumb">{preview ? <img src={preview.url} alt="" /> : <Icon name="film" size={20} />}</span>
+        <div class="what grow">
+          <strong class="cut">{file.name}</strong>
+          <TransferProgress transfer={transfer} />
+        </div>
       </div>
-      <TransferButtons transfer={transfer} />
+      <div class="cells">
+        <TransferButtons transfer={transfer} />
+      </div>
     </li>
   )
 }

@@ -9,6 +9,7 @@ import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { Bar } from '../parts/progress.tsx'
 import { Tiles, type Tile } from '../parts/tiles.tsx'
+import { History, sumOf } from './usageHistory.tsx'
 import { formatBytes, formatDuration } from '../text/format.ts'
 
 const ITEMS: Readonly<Record<UsageItem, string>> = {
@@ -65,15 +66,18 @@ export function UsagePage({ scope }: { scope: Scope }) {
   }, [scope, month, attempt])
   return (
     <>
-      <div class="head">
+      <div class="head line apart">
         <h1>Usage</h1>
         {loaded === null ? null : (
-          <button
-            type="button"
-            onClick={() => void download(scope, loaded.month).catch((error: unknown) => setFailure(asError(error)))}
-          >
-            Download CSV
-          </button>
+          <div class="line low">
+            <Months loaded={loaded} choose={setMonth} />
+            <button
+              type="button"
+              onClick={() => void download(scope, loaded.month).catch((error: unknown) => setFailure(asError(error)))}
+            >
+              Download CSV
+            </button>
+          </div>
         )}
       </div>
       <p class="help">Months are in UTC. A job belongs to the month in which it ends.</p>
@@ -84,12 +88,15 @@ export function UsagePage({ scope }: { scope: Scope }) {
         )
       ) : (
         <>
-          <Months loaded={loaded} choose={setMonth} />
           {loaded.cap === null ? null : <SpendCap cap={loaded.cap} />}
           {loaded.accounts.length === 0 ? <p class="help">Nothing was used in this month.</p> : null}
           {loaded.accounts.map((each) => (
             <AccountTable key={each.account} of={each} named={scope === 'admin'} />
           ))}
+          <History
+            months={loaded.months}
+            linesOf={async (each) => (await load(scope, each)).accounts.flatMap(({ lines }) => lines)}
+          />
         </>
       )}
     </>
@@ -99,18 +106,16 @@ export function UsagePage({ scope }: { scope: Scope }) {
 function Months({ loaded, choose }: { loaded: Loaded; choose: (month: string) => void }) {
   const months = [...new Set([...loaded.months, loaded.month])].toSorted().toReversed()
   return (
-    <p class="usage-month">
-      <label>
-        Month{' '}
-        <select value={loaded.month} onChange={(event) => choose(event.currentTarget.value)}>
-          {months.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </label>
-    </p>
+    <label class="line">
+      Month
+      <select value={loaded.month} onChange={(event) => choose(event.currentTarget.value)}>
+        {months.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 
@@ -120,7 +125,7 @@ const money = (amount: number, currency: string): string =>
 function SpendCap({ cap: { amount, spent, currency, resets_at: resetsAt } }: { cap: NonNullable<Loaded['cap']> }) {
   const percent = amount === 0 ? 100 : Math.min(100, Math.floor((100 * spent) / amount))
   return (
-    <section class="card" aria-label="Spend cap">
+    <section class="card stack" aria-label="Spend cap">
       <Bar label="Spend cap of this month" percent={percent}>
         {`${money(spent, currency)} of ${money(amount, currency)}`}
       </Bar>
@@ -144,14 +149,14 @@ function amountOf(item: UsageItem, quantity: number): string {
 
 /** What most people ask: how many jobs, how much media, what it costs. */
 function totals(lines: readonly UsageLine[], costs: AccountUsage['costs']): Tile[] {
-  const sum = (item: UsageItem, of: (usageClass: string) => boolean = () => true): number =>
-    lines.filter((line) => line.item === item && of(line.class)).reduce((total, { quantity }) => total + quantity, 0)
+  const amount = (item: UsageItem): Tile => [ITEMS[item], amountOf(item, sumOf(lines, item))]
   return [
-    ['Jobs completed', figure(sum('jobs', (each) => each === 'completed'))],
-    ['Jobs failed', figure(sum('jobs', (each) => each === 'failed'))],
-    ['Source', amountOf('source_hours', sum('source_hours'))],
-    ['Output', amountOf('output_hours', sum('output_hours'))],
-    ['Stored', amountOf('gb_out', sum('gb_out'))],
+    ['Jobs completed', figure(sumOf(lines, 'jobs', 'completed'))],
+    ['Jobs failed', figure(sumOf(lines, 'jobs', 'failed'))],
+    amount('source_hours'),
+    amount('output_hours'),
+    amount('cpu_hours'),
+    amount('gb_out'),
     ...(costs.length === 0
       ? []
       : [['Costs', costs.map(({ amount, currency }) => money(amount, currency)).join(' + ')] satisfies Tile]),
@@ -162,15 +167,17 @@ function AccountTable({ of: { account, lines, costs }, named }: { of: AccountUsa
   const id = `usage-of-${account}`
   const hasPrices = lines.some(({ unit_price: price }) => price !== null)
   return (
-    <section class="card">
+    <section class="card stack">
       <h2 id={id}>{named ? account : 'What was used'}</h2>
       <Tiles tiles={totals(lines, costs)} />
       <div class="scroll" tabIndex={0} role="region" aria-labelledby={id}>
-        <table class="usage">
+        <table>
           <thead>
             <tr>
               <th scope="col">Item</th>
-              <th scope="col">Class</th>
+              <th scope="col" class="text">
+                Class
+              </th>
               <th scope="col">Quantity</th>
               {hasPrices ? (
                 <>
@@ -201,7 +208,7 @@ function Line({ of, hasPrices }: { of: UsageLine; hasPrices: boolean }) {
   return (
     <tr>
       <th scope="row">{ITEMS[item]}</th>
-      <td>{usageClass === '' ? '–' : usageClass}</td>
+      <td class="text">{usageClass === '' ? '–' : usageClass}</td>
       <td>{amountOf(item, quantity)}</td>
       {hasPrices ? (
         <>

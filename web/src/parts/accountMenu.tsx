@@ -3,7 +3,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import { Link, PATHS, type Route } from './router.tsx'
-import { signOut, type Scope } from '../api/session.ts'
+import { currentKey, signOut, type Scope } from '../api/session.ts'
+
+/** What the list of keys shows of each. */
+const KEY_ID = 15
 
 interface MenuProps {
   scope: Scope
@@ -43,18 +46,14 @@ export function Menu({ scope, page, visitCount }: MenuProps) {
         type="button"
         class="quiet"
         ref={button}
+        aria-label="Account"
         aria-expanded={open}
         aria-controls="account-menu"
         onClick={() => setOpen(!open)}
       >
         <Icon name="person" /> <span class="word">Account</span> <Icon name="down" size={14} />
       </button>
-      <ul id="account-menu" class="menu-list" hidden={!open}>
-        <li>
-          <Link to={PATHS.keys} current={page === 'keys'}>
-            API keys
-          </Link>
-        </li>
+      <ul id="account-menu" class="stack tight menu-list" hidden={!open}>
         <li>
           <Link to={PATHS.accounts} current={page === 'accounts'}>
             Accounts and quotas
@@ -68,8 +67,11 @@ export function Menu({ scope, page, visitCount }: MenuProps) {
         <li>
           <a href="/docs">API reference</a>
         </li>
-        <li class="menu-end">
-          <span class="help">{scope === 'admin' ? 'Signed in with an admin key' : 'Signed in with an API key'}</span>
+        <li class="stack menu-end">
+          <span class="help">
+            Signed in with {scope === 'admin' ? 'the admin key' : 'the API key'}{' '}
+            <code>{currentKey()?.slice(0, KEY_ID)}…</code>
+          </span>
           <button type="button" onClick={() => signOut()}>
             Sign out
           </button>

@@ -15,7 +15,7 @@ export function Confirm({ question, consequence, action, keepLabel = 'Keep it', 
   return (
     <Dialog title={question} onClose={onNo}>
       <p>{consequence}</p>
-      <div class="actions">
+      <div class="line actions">
         <button type="button" onClick={onNo}>
           {keepLabel}
         </button>

@@ -34,10 +34,12 @@ export function Dialog({ title, children, onClose, wide }: DialogProps) {
         onClose()
       }}
     >
-      <h2 id={id}>{title}</h2>
-      {children}
+      <div class="stack">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
       {wide === true ? (
-        <button type="button" class="quiet dialog-close" aria-label="Close" title="Close" onClick={onClose}>
+        <button type="button" class="small quiet dialog-close" aria-label="Close" title="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
       ) : null}

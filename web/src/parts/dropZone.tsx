@@ -22,7 +22,7 @@ export function DropZone({ onFiles, compact = false, problem }: DropZoneProps) {
   }
   return (
     <div
-      class={`drop${compact ? ' compact' : ''}${over ? ' over' : ''}${problem === undefined ? '' : ' wrong'}`}
+      class={`${compact ? 'box line' : 'drop'}${over ? ' over' : ''}`}
       onDragOver={(event) => {
         event.preventDefault()
         setOver(true)
@@ -36,10 +36,8 @@ export function DropZone({ onFiles, compact = false, problem }: DropZoneProps) {
     >
       {compact ? null : (
         <>
-          <span class="drop-icon">
-            <Icon name="upload" size={26} />
-          </span>
-          <p class="drop-title">Drop video files here</p>
+          <Icon name="upload" size={32} />
+          <strong>Drop video files here</strong>
         </>
       )}
       <input

@@ -5,7 +5,7 @@ export type Definition = readonly [name: string, value: string | readonly string
 
 export function DefinitionList({ facts }: { facts: readonly Definition[] }) {
   return (
-    <dl class="facts">
+    <dl class="stack facts">
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -25,6 +25,10 @@ const PATHS = {
   code: 'M8 7l-5 5 5 5M16 7l5 5-5 5',
   open: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
   audio: 'M4 10v4M8 7v10M12 4v16M16 8v8M20 11v2',
+  preset: 'M4 7h9M17 7h3M13 5v4M4 17h3M11 17h9M7 15v4',
+  send: 'M4 12l16-8-5 16-4-6zM11 14l9-10',
+  machine: 'M4 5h16v6H4zM4 13h16v6H4zM7 8h1M7 16h1',
+  chart: 'M5 20v-6M12 20V5M19 20v-9',
   people:
     'M9 5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7M2.5 20c.6-4 3-6 6.500-6s5.900 2 6.500 6M16 5.500a3 3 0 0 1 0 6M18.500 14.500c2 .8 2.800 2.800 3 5.500',
 } as const

@@ -2,7 +2,7 @@
 
 export function Loading({ label, lines = 2 }: { label: string; lines?: number }) {
   return (
-    <div class="skeleton" role="status" aria-label={label}>
+    <div class="skeleton stack" role="status" aria-label={label}>
       {Array.from({ length: lines }, (_, line) => (
         // oxlint-disable-next-line react/no-array-index-key -- they are all alike
         <div key={line} />

@@ -7,10 +7,8 @@ const marks = { error: '✕', warning: '!', good: '✓' } as const
 export function Notice({ kind, children }: { kind: keyof typeof marks; children: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`}>
-      <span class="mark" aria-hidden="true">
-        {marks[kind]}
-      </span>
-      <div>{children}</div>
+      <strong aria-hidden="true">{marks[kind]}</strong>
+      <div class="stack tight">{children}</div>
     </div>
   )
 }

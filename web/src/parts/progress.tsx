@@ -17,11 +17,11 @@ interface BarProps {
 
 export function Bar({ label, percent, slim, children }: BarProps) {
   return (
-    <div class={`bar-line${slim === true ? ' slim' : ''}${percent >= 100 ? ' full' : ''}`}>
+    <div class={`stack tight${slim === true ? ' slim' : ''}${percent >= 100 ? ' full' : ''}`}>
       {slim === true ? null : (
-        <div class="bar-text">
+        <div class="line apart">
           <span>{label}</span>
-          <span class="figures">
+          <span class="help figures">
             {children ? `${children} · ` : ''}
             {percent} %
           </span>
@@ -41,19 +41,29 @@ export function Bar({ label, percent, slim, children }: BarProps) {
   )
 }
 
-/** In a list: the transcode's bar with the phase; no bar before it starts, nothing after its end. */
+/** In a list: the transcode's bar with the phase; before it the place in the queue, after a failure the reason. */
 export function SmallProgress({ status }: { status: PublicStatus }) {
-  if (status.job_completed) return null
-  const phase = PHASE_LABELS[status.phase]
-  const ahead = status.queue_position
-  if (status.phase === 'queued')
-    return ahead === null ? null : <span class="help">{ahead === 0 ? 'next' : `${ahead} ahead`}</span>
-  return (
-    <>
-      <Bar slim label={`Progress: ${phase}`} percent={Number(status.tcode_progress)} />
-      <span class="help">
-        {phase}, {status.tcode_progress} %
+  const { phase, queue_position: ahead, error } = status
+  const percent = Number(status.tcode_progress)
+  const text = error
+    ? error.message
+    : phase === 'queued' && ahead !== null
+      ? ahead === 0
+        ? 'next'
+        : `${ahead} ahead`
+      : ''
+  if (status.job_completed || phase === 'queued')
+    return (
+      <span class="help cut" title={text}>
+        {text}
       </span>
-    </>
+    )
+  return (
+    <div class="stack tight">
+      <span class="help line apart">
+        <span>{PHASE_LABELS[phase]}</span> <span class="figures">{percent} %</span>
+      </span>
+      <Bar slim label={`Progress: ${PHASE_LABELS[phase]}`} percent={percent} />
+    </div>
   )
 }

@@ -7,9 +7,12 @@ import { filtersOf, type Filters } from '../api/jobFilters.ts'
 export type Route =
   | { page: 'jobs'; filters: Filters }
   | { page: 'job'; id: number }
-  /** Like an earlier job (`from`), also for a source that lacks its audio, or of an uploaded file (`upload`). */
-  | { page: 'new'; from: number | null; upload: number | null; isAudioOptional: boolean }
+  /** Like an earlier job (`from`), also for a source that lacks its audio, of an uploaded file (`upload`), or with a preset. */
+  | { page: 'new'; from: number | null; upload: number | null; preset: string | null; isAudioOptional: boolean }
   | { page: 'uploads' }
+  | { page: 'presets' }
+  | { page: 'webhooks' }
+  | { page: 'transcoders' }
   | { page: 'keys' }
   | { page: 'accounts' }
   | { page: 'usage' }
@@ -21,11 +24,16 @@ export const PATHS = {
   jobs: '/',
   new: '/new',
   uploads: '/files',
+  presets: '/presets',
+  webhooks: '/webhooks',
+  transcoders: '/transcoders',
   keys: '/keys',
   accounts: '/accounts',
   usage: '/usage',
   limits: '/limits',
 } as const
+
+const LISTED = ['uploads', 'presets', 'webhooks', 'transcoders', 'keys', 'accounts', 'usage', 'limits'] as const
 
 export function routeOf(address: URL): Route {
   const path = address.pathname.replace(/(?<=.)\/+$/, '')
@@ -34,10 +42,16 @@ export function routeOf(address: URL): Route {
   if (id !== undefined) return { page: 'job', id: Number(id) }
   if (path === '/new') {
     const isAudioOptional = address.searchParams.get('audio') === 'optional'
-    return { page: 'new', from: numberIn(address, 'from'), upload: numberIn(address, 'upload'), isAudioOptional }
+    const preset = address.searchParams.get('preset')
+    return {
+      page: 'new',
+      from: numberIn(address, 'from'),
+      upload: numberIn(address, 'upload'),
+      preset,
+      isAudioOptional,
+    }
   }
-  const page = (['uploads', 'keys', 'accounts', 'usage', 'limits'] as const).find((name) => path === PATHS[name])
-  return { page: page ?? 'nowhere' }
+  return { page: LISTED.find((name) => path === PATHS[name]) ?? 'nowhere' }
 }
 
 function numberIn(address: URL, name: string): number | null {

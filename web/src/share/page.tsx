@@ -51,22 +51,22 @@ export function SharedPage() {
 function Details({ media }: { media: SharedMedia }) {
   const { downloads, duration_seconds: seconds, expires_at: end } = media
   return (
-    <div class="details">
+    <div class="stack">
       <p class="help">
         {seconds === null ? null : <>{formatDuration(seconds)} · </>}
         Available until <time dateTime={end}>{new Date(end).toLocaleDateString(undefined, { dateStyle: 'long' })}</time>
       </p>
       <CopyLink />
       {downloads.length > 0 ? (
-        <section aria-labelledby="downloads">
+        <section class="stack" aria-labelledby="downloads">
           <h2 id="downloads">Downloads</h2>
-          <ul class="downloads">
+          <ul class="stack tight">
             {downloads.map(({ url, name, size }) => (
-              <li key={url}>
+              <li key={url} class="line">
                 <a href={url} download={name}>
                   <Icon name="download" />
                   <span>{name}</span>
-                </a>{' '}
+                </a>
                 <span class="help figures">{formatBytes(size)}</span>
               </li>
             ))}
@@ -85,7 +85,7 @@ function CopyLink() {
     written.then(() => setState('copied')).catch(() => setState('refused'))
   }
   return (
-    <div class="link">
+    <div class="line">
       <button type="button" onClick={copy}>
         <Icon name={state === 'copied' ? 'check' : 'copy'} /> {state === 'copied' ? 'Link copied' : 'Copy link'}
       </button>

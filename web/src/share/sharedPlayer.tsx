@@ -33,13 +33,13 @@ export function Player({ media: first }: { media: SharedMedia }) {
 
   if (!source) {
     return (
-      <p class="unplayable">
+      <p class="card">
         Browsers cannot play this format. {media.downloads.length > 0 ? 'Download it and use a media player.' : null}
       </p>
     )
   }
   return (
-    <div class="playing" ref={root}>
+    <div class="stack playing" ref={root}>
       <SharedPlayer
         key={source.url}
         media={{
@@ -58,7 +58,7 @@ export function Player({ media: first }: { media: SharedMedia }) {
         onFailure={recover}
       />
       {source.kind === 'file' && files.length > 1 && !isEmbedded ? (
-        <label class="version">
+        <label class="stack tight">
           <span>Version</span>
           <select
             value={source.url}

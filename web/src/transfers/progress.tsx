@@ -27,7 +27,7 @@ function situation(transfer: Transfer): string {
 export function TransferProgress({ transfer }: { transfer: Transfer }) {
   const { state, file, failure } = transfer
   return (
-    <div class="transfer">
+    <div class="stack tight">
       {state === 'failed' && failure ? (
         <p class="problem">
           {failure.message} {failure.advice}
@@ -62,7 +62,7 @@ export function TransferButtons({ transfer, onRemove }: TransferButtonsProps) {
   const { id, file, state } = transfer
   const stoppable = state !== 'stored'
   return (
-    <div class="transfer-buttons">
+    <div class="line">
       {canPause(transfer) ? (
         <IconButton icon="pause" label={`Pause the upload of ${file.name}`} onClick={() => pause(id)} />
       ) : null}
@@ -92,7 +92,7 @@ interface IconButtonProps {
 
 export function IconButton({ icon, label, onClick }: IconButtonProps) {
   return (
-    <button type="button" class="quiet icon-button" aria-label={label} title={label} onClick={onClick}>
+    <button type="button" class="small quiet" aria-label={label} title={label} onClick={onClick}>
       <Icon name={icon} />
     </button>
   )

@@ -13,7 +13,7 @@ export function Tray({ page }: { page: Route['page'] }) {
   if (shown.length === 0) return null
   return (
     <aside class="tray" aria-label="Uploads in progress">
-      <ul>
+      <ul class="stack">
         {shown.map((transfer) => (
           <Row key={transfer.id} transfer={transfer} />
         ))}
@@ -26,9 +26,9 @@ function Row({ transfer }: { transfer: Transfer }) {
   const { file, state, preview } = transfer
   return (
     <li>
-      <span class="thumb small">{preview ? <img src={preview.url} alt="" /> : <Icon name="film" size={20} />}</span>
-      <div class="tray-what">
-        <strong>{file.name}</strong>
+      <span class="thumb">{preview ? <img src={preview.url} alt="" /> : <Icon name="film" size={20} />}</span>
+      <div class="stack tight">
+        <strong class="cut">{file.name}</strong>
         {state === 'stored' ? null : <TransferProgress transfer={transfer} />}
         <Outcome transfer={transfer} />
       </div>

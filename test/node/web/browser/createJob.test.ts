@@ -102,13 +102,13 @@ test('the dry run of a page that is closed is gone', async () => {
   source.resume()
 })
 
-test('from the beginning of the page to Create job Tab makes fewer than 13 stops', async () => {
+test('from the skip link to Create job Tab makes fewer than 8 stops', async () => {
   const { page } = await open()
   await choose(page, 'Harbour.mp4')
   await page.getByText('Source analysed').waitFor({ timeout: JOB_TIMEOUT_MS })
-  await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges(); document.body.focus()')
+  await page.getByRole('link', { name: 'Skip to content' }).press('Enter')
   const stops = await tabStopsTo(page, 'Create job')
-  expect(stops.length, stops.join(' | ')).toBeLessThan(13)
+  expect(stops.length, stops.join(' | ')).toBeLessThan(8)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: /Harbour\.mp4/ }).waitFor()
 })
@@ -307,6 +307,13 @@ test('the name of a rendition follows its height, and API names are shown on req
   await rendition.getByText('video_bitrate', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Discard changes' }).click()
   await expectValue(rendition.getByLabel('Name')).toBe('video.mp4')
+})
+
+test('a setting is found by a word of its label, and its part is open', async () => {
+  const { page } = await open()
+  await page.getByRole('searchbox', { name: 'Find a setting' }).fill('telecine')
+  await page.getByLabel('Inverse telecine').waitFor()
+  await expectCount(page.locator('.part:not([hidden])')).toBe(1)
 })
 
 test('settings are saved as a preset, chosen again, renamed and deleted', async () => {

@@ -53,20 +53,28 @@ test('an account without jobs sees how to start', async () => {
   }
 })
 
-test('a file that is dropped where there are no jobs yet is the source of the first one', async () => {
-  const { page, complaints } = await openDashboard(browser, service.base)
-  await page.goto('/')
-  await signIn(page, service.ready.api_key)
-  await page.getByLabel('Choose files').setInputFiles(tempDir.file('Große Übung.mp4'))
-  await expectAddress(page).toBe('/new')
-  await page.getByRole('status').filter({ hasText: 'Source analysed' }).waitFor()
-  await rows(page).filter({ hasText: 'Große Übung.mp4' }).waitFor()
-  expect(await complaints()).toEqual([])
-  await page.context().close()
-  const { uploads } = (await (await service.call('/uploads')).json()) as { uploads: { uploaded_file_number: number }[] }
-  for (const { uploaded_file_number: number } of uploads)
-    await service.call(`/uploads/${number}`, { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } })
-})
+test.for<[name: string, begin: (page: Page) => Promise<void>]>([
+  ['Große Übung.mp4', (page) => page.getByLabel('Choose files').setInputFiles(tempDir.file('Große Übung.mp4'))],
+  ['sample.mp4', (page) => page.getByRole('button', { name: /sample/ }).click()],
+])(
+  'where there are no jobs yet, a dropped file or the sample is the source of the first one: %s',
+  async ([name, begin]) => {
+    const { page, complaints } = await openDashboard(browser, service.base)
+    await page.goto('/')
+    await signIn(page, service.ready.api_key)
+    await begin(page)
+    await expectAddress(page).toBe('/new')
+    await page.getByRole('status').filter({ hasText: 'Source analysed' }).waitFor()
+    await rows(page).filter({ hasText: name }).waitFor()
+    expect(await complaints()).toEqual([])
+    await page.context().close()
+    const { uploads } = (await (await service.call('/uploads')).json()) as {
+      uploads: { uploaded_file_number: number }[]
+    }
+    for (const { uploaded_file_number: number } of uploads)
+      await service.call(`/uploads/${number}`, { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } })
+  },
+)
 
 test('the history is searched and filtered by the service, and its address brings the same again', async () => {
   const { page, complaints } = await openDashboard(browser, service.base)
@@ -126,7 +134,7 @@ test('uploads are listed with what there is of them, become jobs, and are delete
   await page.goto('/files')
   await signIn(page, service.ready.api_key)
   await page.getByLabel('Choose files').setInputFiles(tempDir.file('Große Übung.mp4'))
-  await expectCount(rows(page).filter({ hasText: 'Große Übung.mp4' }).filter({ hasText: 'Ready' })).toBe(1)
+  await expectCount(rows(page).filter({ hasText: 'Create job from Große Übung.mp4' })).toBe(1)
   await expectCount(rows(page)).toBe(1)
   const tus = { 'tus-resumable': '1.0.0' }
   const begun = await service.call('/uploads', {

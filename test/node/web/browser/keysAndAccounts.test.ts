@@ -15,6 +15,7 @@ import {
   expectAttribute,
   expectCount,
   expectFocus,
+  expectInPage,
   expectValue,
   waitForValue,
 } from '../../../support/browser/pageAssertions.ts'
@@ -199,15 +200,38 @@ test('usage of a month is a table with its costs, the spend cap is a bar, and CS
   expect((await complaints()).filter(unexpected)).toEqual([])
 })
 
+test('the months of usage are bars and a table of the same', async () => {
+  const { page } = await openDashboard(browser, service.base)
+  const hours = { '2026-11': 1, '2026-10': 2 }
+  await page.route('**/api/v0/usage**', (route) => {
+    const month = new URL(route.request().url()).searchParams.get('month') ?? '2026-11'
+    const quantity = hours[month as keyof typeof hours]
+    const line = { item: 'output_hours', class: '', quantity, unit_price: null, currency: null, cost: null }
+    const months = Object.keys(hours)
+    return route.fulfill({
+      json: { month, account: 'a', lines: [line], costs: [], spend_cap: null, notices: [], months },
+    })
+  })
+  await page.goto('/usage')
+  await signIn(page, service.ready.api_key)
+  const history = page.getByRole('region', { name: 'Output by month' })
+  await history.getByRole('row', { name: /2026-10.*2 h/ }).waitFor()
+  const heights = `[...document.querySelectorAll('.chart rect')].map((bar) => Number(bar.getAttribute('height')))`
+  await expectInPage<number[]>(page, heights).toEqual([60, 120])
+  await checkAccessibility(page, 'usage-months')
+})
+
 test('a user without an admin key is told how to get one, and rotates the webhook signing secret', async () => {
   const { page, complaints } = await open('/keys', service.ready.api_key)
   await page.getByText('npm start').waitFor()
+  await page.getByRole('navigation').getByRole('link', { name: 'Webhooks' }).click()
   const signing = page.getByRole('region', { name: 'Webhook signing secret' })
   await signing.getByRole('button', { name: 'Create secret' }).click()
   const secret = await waitForValue(signing.getByRole('textbox', { name: 'New signing secret' }), /^whsec_/)
   await signing.getByRole('button', { name: 'Rotate secret' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   await expectValue(signing.getByRole('textbox', { name: 'New signing secret' })).not.toBe(secret)
+  await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click()
   await page.getByRole('button', { name: 'Sign in with an admin key' }).click()
   await page.getByText('Sign in with an admin key to manage').waitFor()
   await signIn(page, service.ready.admin_key)
@@ -229,5 +253,8 @@ test.for(APPEARANCES)('pages of administration are readable: %s', async ([look, 
   await page.goto('/usage')
   await page.getByRole('combobox', { name: 'Month' }).waitFor()
   await checkAccessibility(page, `usage-${look}`)
+  await page.goto('/transcoders')
+  await page.getByText('At fixed addresses').waitFor()
+  await checkAccessibility(page, `transcoders-${look}`)
   expect((await complaints()).filter(unexpected)).toEqual([])
 })

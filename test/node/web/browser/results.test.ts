@@ -225,6 +225,48 @@ test('webhook deliveries are listed with each try, and sent again', async () => 
   expect(await complaints()).toEqual([])
 })
 
+test('Ctrl-K opens a page by its name, and a job by what the list’s search finds', async () => {
+  const { page, complaints } = await open('/usage')
+  const go = async (text: string): Promise<void> => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('searchbox', { name: 'Page or job' }).fill(text)
+  }
+  await go('S02E05')
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: `clip.mp4 #${ladder}` })
+    .waitFor()
+  await checkAccessibility(page, 'palette', false)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'clip.mp4' }).waitFor()
+  await go('webh')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor()
+  expect(await complaints()).toEqual([])
+})
+
+test('a delivery of an earlier job is replayed from the page of webhooks', async () => {
+  const { page, complaints } = await open('/webhooks')
+  const row = rows(page).filter({ hasText: `#${ladder}` })
+  await row.getByText('HTTP 204').waitFor()
+  await checkAccessibility(page, 'webhooks')
+  const before = received.length
+  await row.getByRole('button', { name: 'Replay job.completed' }).click()
+  await expect.poll(() => received.length).toBeGreaterThan(before)
+  expect(await complaints()).toEqual([])
+})
+
+test('the page of presets begins a job with one', async () => {
+  const { page, complaints } = await open('/presets')
+  await rows(page).filter({ hasText: 'Podcast' }).waitFor()
+  await checkAccessibility(page, 'presets')
+  await rows(page).getByRole('link', { name: 'Create job with Podcast' }).click()
+  await expectInPage(page, `document.querySelector('[name=preset]:checked')?.closest('label').textContent`).toMatch(
+    /^Podcast/,
+  )
+  expect(await complaints()).toEqual([])
+})
+
 test('job metadata is shown and links to jobs with the same value', async () => {
   const { page } = await open(`/jobs/${ladder}`)
   await page.getByRole('region', { name: 'Metadata' }).getByRole('link', { name: 'S02E05' }).click()

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { runningTime } from '../text/mediaTerms.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from './icon.tsx'
 
 export function Poster({ status }: { status: PublicStatus }) {
   const { poster, source } = status
@@ -13,13 +13,13 @@ export function Poster({ status }: { status: PublicStatus }) {
   const seconds = source?.duration_seconds ?? null
   const audioOnly = source !== null && source.video === null
   return (
-    <div class="still" aria-hidden="true">
+    <div class="thumb" aria-hidden="true">
       {address !== null && !broken ? (
         <img src={address} alt="" loading="lazy" decoding="async" onError={() => setBroken(true)} />
       ) : (
         <Icon name={audioOnly ? 'audio' : 'film'} size={24} />
       )}
-      {seconds === null ? null : <span>{runningTime(seconds)}</span>}
+      {seconds === null ? null : <span class="thumb-time">{runningTime(seconds)}</span>}
     </div>
   )
 }
