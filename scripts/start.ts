@@ -8,8 +8,6 @@ import { startMessage } from './local/startMessage.ts'
 
 const asJson = process.argv.slice(2).includes('--json')
 const isQuiet = process.argv.slice(2).includes('--quiet')
-// The process that reads the output may have ended; the service continues.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 function line(service: RunningService, publicUrl: string | null): string {
   return JSON.stringify({

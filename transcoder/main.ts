@@ -17,6 +17,9 @@ import { readSettings } from './settings.ts'
 setFlagsFromString('--max-semi-space-size=2')
 setFlagsFromString('--semi-space-growth-factor=1')
 
+// Whoever reads the log may have ended: no attempt is lost for that.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
 try {
   const settings = readSettings(process.env)
   const { registration } = settings

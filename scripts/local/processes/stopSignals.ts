@@ -1,4 +1,5 @@
-// In charge of: handling SIGINT, SIGTERM and SIGHUP in a program that runs a local service.
+// In charge of: what a program that runs a local service does on SIGINT, SIGTERM and SIGHUP, on an unexpected error, and when
+// nobody reads its output any more.
 // Not in charge of: stopping the service (localService.ts).
 import type { LocalService } from '../localService.ts'
 
@@ -26,6 +27,8 @@ export function stopOnSignals(
       )
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  // The service continues. Without this, the error would be written to the same stream below, and so on for ever.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${error.stack ?? error.message}\n`)
     process.exitCode = 1
