@@ -50,8 +50,12 @@ async function digest(body: FileSlice | Uint8Array): Promise<string> {
   return hash.digest('hex')
 }
 
+/** Of a stream, fetched while others are read: segments of low rates are small, and each costs a round trip to the store. */
+const AHEAD_BYTES = 2 * PIECE_BYTES
+const AHEAD_PIECES = 6
+
 /**
- * All bytes in order; the next piece is fetched while one is read. Throws internal if they differ from the bytes that were
+ * All bytes in order; the next pieces are fetched while one is read. Throws internal if they differ from the bytes that were
  * stored.
  */
 export async function* readWorkObjects(
@@ -64,18 +68,25 @@ export async function* readWorkObjects(
       return { object, name: pieceName(object.name, index), bytes: to - from, isLast: index === length - 1 }
     }),
   )
-  const fetched = (index: number): Promise<Uint8Array> | null => {
-    const piece = all[index]
-    if (piece === undefined) return null
-    const bytes = taskClient.fetchWork(piece.name, signal)
-    bytes.catch(() => undefined) // reported where it is awaited
-    return bytes
+  const fetched: Promise<Uint8Array>[] = []
+  let started = 0
+  let ahead = 0
+  const fetchAhead = (): void => {
+    for (; started < all.length && fetched.length < AHEAD_PIECES; started += 1) {
+      const { name, bytes } = all[started]!
+      if (ahead > 0 && ahead + bytes > AHEAD_BYTES) break
+      ahead += bytes
+      const piece = taskClient.fetchWork(name, signal)
+      piece.catch(() => undefined) // reported where it is awaited
+      fetched.push(piece)
+    }
   }
-  let next = fetched(0)
   let hash = createHash('sha256')
-  for (const [index, { object, bytes, isLast }] of all.entries()) {
-    const piece = (await next)!
-    next = fetched(index + 1)
+  for (const { object, bytes, isLast } of all) {
+    fetchAhead()
+    const piece = (await fetched.shift())!
+    ahead -= bytes
+    fetchAhead()
     hash.update(piece)
     if (piece.length !== bytes || (isLast && hash.digest('hex') !== object.sha256))
       throw new TaskError('internal', `What an earlier attempt at the job stored has changed: ${object.name}.`)
