@@ -6,7 +6,7 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { bufferFault } from './joinedBuffer.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
 import type { ChunkRecord, PartRecord, RestRecord, StreamRecord } from './partRecord.ts'
-import type { WorkObject } from './workObjects.ts'
+import type { WorkObject } from '../upload/workObjects.ts'
 
 /** `records`: of all parts, in any order. Throws if one is missing. */
 export function sortParts(

@@ -11,7 +11,7 @@ const count = z.number().check(z.int(), z.gte(0))
 /** A time in the source. May be a fraction, and before the beginning. */
 const time = z.number()
 
-/** An object that is not an output (workObjects.ts). */
+/** An object that is not an output (upload/workObjects.ts). */
 const workObject = z.object({ name: z.string(), bytes: count, sha256: z.string() })
 
 const recordedStreamSchema = z.object({

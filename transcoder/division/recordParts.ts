@@ -11,7 +11,7 @@ import type { Segmenter } from '../segmenter/segmenter.ts'
 import { requirePictures } from '../segmenter/sidecarFiles.ts'
 import type { UploadedObject } from '../upload/objectUpload.ts'
 import type { ChunkRecord, RestRecord } from './partRecord.ts'
-import type { WorkObject } from './workObjects.ts'
+import type { WorkObject } from '../upload/workObjects.ts'
 
 /** What a part knows beside its streams. */
 interface PartFacts {

@@ -32,7 +32,7 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { secondsOfPart } from '../plan/model/partFrames.ts'
 import { requiredDuration } from '../plan/streams/outputTiming.ts'
 import { probe } from '../analysis/probe.ts'
-import { WorkUpload } from '../division/workObjects.ts'
+import { WorkUpload } from '../upload/workObjects.ts'
 import { segmentBytes } from '../segmenter/objectNames.ts'
 import { pollGrowth } from '../upload/fileGrowth.ts'
 import { writeModeOf, ObjectUpload, type UploadedObject } from '../upload/objectUpload.ts'
@@ -73,7 +73,7 @@ export interface JoinedPieces {
 export interface EncodeOptions {
   /** null = the source is one file. */
   joined?: JoinedPieces | null
-  /** Where the tracks of a part are stored (division/workObjects.ts). */
+  /** Where the tracks of a part are stored (upload/workObjects.ts). */
   workDirectory?: string
   /** Cues to insert into the outputs, if the plan has any. */
   cues?: readonly Cue[] | undefined

@@ -31,7 +31,7 @@ import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packaging
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import { objectNames, tarRequest } from './objectNames.ts'
-import { intermediateUploads, workDirectory } from '../division/workObjects.ts'
+import { intermediateUploads, workDirectory } from '../upload/workObjects.ts'
 import { UploadQueue } from '../upload/uploadQueue.ts'
 import { readJpegs } from '../ffmpeg/jpegReader.ts'
 import { enqueueSidecars, type SidecarFile } from './sidecarFiles.ts'

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { MAX_JOB_PARTS } from '../../limits.ts'
 import { amount, count } from './values.ts'
 
-/** An object that the dividing attempt stored (transcoder/division/workObjects.ts). */
+/** An object that the dividing attempt stored (transcoder/upload/workObjects.ts). */
 const storedObject = z.object({
   name: z.string().check(z.regex(/^0-[0-9]{1,6}\/[a-z]{1,40}$/)),
   bytes: count,

@@ -1,12 +1,12 @@
 // In charge of: the captions that chunks draw. A subtitle stream of the source is read once, by the attempt that divides the
 // job. It stores the captions, and each chunk fetches them: no chunk reads the whole source for its minute of video.
-// Not in charge of: reading them in the source (burnIn/, bitmapBurnIn.ts), the objects (transcoder/division/workObjects.ts).
+// Not in charge of: reading them in the source (burnIn/, bitmapBurnIn.ts), the objects (transcoder/upload/workObjects.ts).
 import { stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { MAIN_TASK } from '#contract/taskId.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { putWorkObject, readWorkObjects, workDirectory } from '../../division/workObjects.ts'
+import { putWorkObject, readWorkObjects, workDirectory } from '../../upload/workObjects.ts'
 import type { CaptionCue } from '../../formats/captions/captionCue.ts'
 import type { StoredObject } from '#contract/task/plan/divisionPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'

@@ -1,9 +1,9 @@
 // In charge of: the streams that parts of a divided job encoded, written to the pipes of the process that copies them.
-// Not in charge of: which they are (assembleJob.ts), one stream (division/workObjects.ts).
+// Not in charge of: which they are (assembleJob.ts), one stream (upload/workObjects.ts).
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { Attempt } from '../../attempt.ts'
-import { readWorkObjects, type WorkObject } from '../../division/workObjects.ts'
+import { readWorkObjects, type WorkObject } from '../../upload/workObjects.ts'
 import type { PipeFeed } from '../../ffmpeg/run.ts'
 import type { JoinedPieces } from '../encode.ts'
 

@@ -1,6 +1,6 @@
 // In charge of: the outputs of a divided job: the tracks that one part encodes for all of them, and the plan that copies
 // what the parts encoded into the outputs.
-// Not in charge of: the video of chunks (encodedSegments.ts), reading what is stored (transcoder/division/workObjects.ts).
+// Not in charge of: the video of chunks (encodedSegments.ts), reading what is stored (transcoder/upload/workObjects.ts).
 import { segmentForms } from '../forms.ts'
 import type { StoredTrack, AudioFilePlan, Plan } from '#contract/task/plan/plan.ts'
 import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'

@@ -7,8 +7,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { TaskError } from '#contract/taskError.ts'
 import type { FileSlice, TaskClient } from '../taskApi/taskClient.ts'
-import type { UploadedObject } from '../upload/objectUpload.ts'
-import type { TransferLimiter } from '../upload/transferLimiter.ts'
+import type { UploadedObject } from './objectUpload.ts'
+import type { TransferLimiter } from './transferLimiter.ts'
 
 /** An object is stored in pieces, each of which is read into memory. */
 const PIECE_BYTES = 8 * 1024 * 1024
