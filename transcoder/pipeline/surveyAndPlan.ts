@@ -109,7 +109,14 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   const measured = await measureLoudness(engine, loopback.url, { spec, media: framed }, options)
   requireCompleteSource(attempt)
   const carried = cutCues(cues, framed.cut)
-  const plan = planJob(spec, measured, engine.features, carried, logo, captionFiles, drawn, bitmapTrack)
+  const plan = planJob(spec, measured, {
+    features: engine.features,
+    cues: carried,
+    logo,
+    captions: captionFiles,
+    drawn,
+    bitmapTrack,
+  })
   const made = await divided(open, plan, measured)
   await reported
   return {

@@ -55,19 +55,32 @@ import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.t
 import { resolveSpec } from './resolveSpec.ts'
 import { TELECINE_FILM_RATE, planFields, classifyFields, type SourceFields } from './video/interlacing.ts'
 
-/**
- * Makes every decision about a task. `found` contains the source's cues, if the job requests them. Throws TaskError.
- * Everything that was changed or left out is listed in `warnings`.
- */
+/** What was read beside the source's description, where the job asks for it. */
+export interface PlanInputs {
+  /** Missing = those of the newest engine. */
+  features?: EngineFeatures | undefined
+  /** Of the source; null = the job does not ask for them. */
+  cues?: SourceCues | null
+  logo?: LogoImage | null | undefined
+  captions?: readonly CaptionFile[]
+  /** Captions that are drawn as text. */
+  drawn?: DrawnCaptions | null
+  /** Subtitles that are drawn as pictures. */
+  bitmapTrack?: BitmapTrack | null
+}
+
+/** Makes every decision about a task. Throws TaskError. Everything that was changed or left out is listed in `warnings`. */
 export function planJob(
   requested: JobSpec,
   probed: MediaInfo,
-  features: EngineFeatures = ALL_FEATURES,
-  sourceCues: SourceCues | null = null,
-  logo: LogoImage | null = null,
-  captions: readonly CaptionFile[] = [],
-  drawn: DrawnCaptions | null = null,
-  bitmapTrack: BitmapTrack | null = null,
+  {
+    features = ALL_FEATURES,
+    cues: sourceCues = null,
+    logo = null,
+    captions = [],
+    drawn = null,
+    bitmapTrack = null,
+  }: PlanInputs = {},
 ): Plan {
   const media = withoutCopiedLosses(requested, cutSource(requested, withoutUnusedVideo(requested, probed)))
   const { video } = media

@@ -60,7 +60,7 @@ export async function probeAndPlan(
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
   const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
-  const plan = planJob(spec, media, abilities, cues, logo)
+  const plan = planJob(spec, media, { features: abilities, cues, logo })
   return { plan: withDivision(spec, plan, media, { seekable: true, maxParts: MAX_JOB_PARTS }), cues }
 }
 

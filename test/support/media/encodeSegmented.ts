@@ -34,7 +34,7 @@ export async function encodeSegmentStreams(
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
   const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
-  const plan = withoutCarriers(planJob(spec, media, programs.features, cues))
+  const plan = withoutCarriers(planJob(spec, media, { features: programs.features, cues }))
   const listed = plannedPipes(plan)
   runs += 1
   const files = new Map(

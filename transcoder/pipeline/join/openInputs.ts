@@ -196,7 +196,7 @@ export function planInputs(
   found: readonly (CueFindings | null)[],
   { logo, captions, drawn }: { logo: LogoImage | null; captions: readonly CaptionFile[]; drawn: DrawnCaptions | null },
 ): Plan {
-  const plan = planJob(spec, media, engine.features, cuesOf(join, found), logo, captions, drawn)
+  const plan = planJob(spec, media, { features: engine.features, cues: cuesOf(join, found), logo, captions, drawn })
   return {
     ...plan,
     join,

@@ -23,7 +23,7 @@ const FONT = 'Noto Sans'
 
 /** The ends of the chains of the video's graph. */
 function ends(spec: JobSpec): string[] {
-  const plan = planJob(spec, mediaInfo(), undefined, null, { width: 200, height: 100 })
+  const plan = planJob(spec, mediaInfo(), { logo: { width: 200, height: 100 } })
   const args = ffmpegArgs(plan, {
     input: 'http://in',
     inputFlags: [],

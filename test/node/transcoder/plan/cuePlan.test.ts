@@ -28,18 +28,13 @@ describe('key frames at splice points', () => {
   ] as const)('%s', (_name, from, frameRateFactor, frames) => {
     // Unsorted, duplicated, at the first frame and before it.
     const splicePoints = [Math.round(5.04 * S), 3 * S, 3 * S, 0, -S]
-    const plan = planJob(
-      wanted({ video: [videoProfile({ frameRateFactor })] }),
-      from,
-      undefined,
-      cues({ splicePoints }),
-    )
+    const plan = planJob(wanted({ video: [videoProfile({ frameRateFactor })] }), from, { cues: cues({ splicePoints }) })
     expect(plan.outputs[0]?.video.spliceFrames).toEqual(frames)
   })
 
   test.each(['h264', 'hevc', 'mpeg2'] as const)('%s: the grid and the points in one expression', (videoCodec) => {
     const splicePoints = [75, 90, 126].map((frame) => frame * 3600)
-    const plan = planJob(wanted({ videoCodec }), mediaInfo(), undefined, cues({ splicePoints }))
+    const plan = planJob(wanted({ videoCodec }), mediaInfo(), { cues: cues({ splicePoints }) })
     const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
     expect(args[args.indexOf('-force_key_frames') + 1]).toBe(
       'expr:eq(mod(n,25),0)+if(lt(n,90),eq(n,75),if(lt(n,126),eq(n,90),eq(n,126)))',
@@ -51,7 +46,7 @@ describe('key frames at splice points', () => {
 
   test('more points than an argument holds: the first ones, and a warning', () => {
     const splicePoints = Array.from({ length: 3000 }, (_, index) => (index + 1) * S)
-    const plan = planJob(wanted(), mediaInfo(), undefined, cues({ splicePoints }))
+    const plan = planJob(wanted(), mediaInfo(), { cues: cues({ splicePoints }) })
     expect(plan.outputs[0]?.video.spliceFrames).toHaveLength(2000)
     expect(codes(plan)).toEqual(['splice_points_limited'])
     const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
@@ -67,16 +62,16 @@ describe('what is said of cues', () => {
     ['a schedule', cues({ schedules: 1 }), ['splice_schedule']],
     ['two PIDs', cues({ pids: [600, 601] }), ['cue_pids_merged']],
   ])('%s', (_name, found, expected) => {
-    expect(codes(planJob(wanted(), mediaInfo(), undefined, found))).toEqual(expected)
+    expect(codes(planJob(wanted(), mediaInfo(), { cues: found }))).toEqual(expected)
   })
   test('a stream that is carried is not called left out', () => {
     const media = mediaInfo({}, { other: [{ index: 2, id: 600, type: 'data', codec: 'scte_35', language: null }] })
-    expect(codes(planJob(wanted(), media, undefined, cues()))).toEqual([])
+    expect(codes(planJob(wanted(), media, { cues: cues() }))).toEqual([])
     expect(codes(planJob(wanted({ scte35Passthrough: false }), media))).toEqual(['scte35_left_out'])
   })
   test('not asked for, or in a file that cannot carry them: no cues, no key frames, no warning of the source', () => {
     for (const spec of [wanted({ scte35Passthrough: false }), wanted({ container: 'mp4' })]) {
-      const plan = planJob(spec, mediaInfo(), undefined, cues())
+      const plan = planJob(spec, mediaInfo(), { cues: cues() })
       expect([plan.cues, plan.outputs[0]?.video.spliceFrames, codes(plan)]).toEqual([null, [], []])
     }
   })
@@ -91,8 +86,7 @@ describe('the PID', () => {
         audio: [audioProfile(), audioProfile({ index: 1 })],
       }),
       mediaInfo({}, { audio: [audioStream()] }),
-      undefined,
-      found,
+      { cues: found },
     )
   test.each([
     [null, 600],
@@ -113,7 +107,7 @@ describe('the PID', () => {
 test('a constant mux rate includes bandwidth for cues', () => {
   const spec = (passCues: boolean) => wanted({ scte35Passthrough: passCues, video: [videoProfile({ mode: 'cbr' })] })
   const rate = (passCues: boolean) =>
-    planJob(spec(passCues), mediaInfo(), undefined, cues()).outputs[0]?.muxRateKbps ?? 0
+    planJob(spec(passCues), mediaInfo(), { cues: cues() }).outputs[0]?.muxRateKbps ?? 0
   expect(rate(true) - rate(false)).toBe(40)
 })
 

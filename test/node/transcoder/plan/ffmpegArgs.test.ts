@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
+import { ALL_FEATURES, type EngineFeatures } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
@@ -24,8 +24,8 @@ const STEREO = `${RESAMPLED},pan=stereo|FL=FL+0.707107*FC+0.707107*SL+0.707107*B
 const SURROUND = 'FL=FL|FR=FR|FC=FC|LFE=LFE|SL=SL+BL+0.707107*BC|SR=SR+BR+0.707107*BC'
 const SCALED = `zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED}`
 
-function argv(spec: JobSpec, media: MediaInfo = mediaInfo(), abilities?: Parameters<typeof planJob>[2]): string[] {
-  const plan = planJob(spec, media, abilities)
+function argv(spec: JobSpec, media: MediaInfo = mediaInfo(), abilities?: EngineFeatures): string[] {
+  const plan = planJob(spec, media, { features: abilities })
   const outputs = plan.outputs.map((_output, index) => `/task/${index}`)
   return ffmpegArgs(plan, { input: 'http://in', inputFlags: ['-flags-of-the-cell'], outputs, threads: 0 })
 }
@@ -248,7 +248,7 @@ describe('single flags', () => {
 })
 
 describe('single filters', () => {
-  const chain = (spec: JobSpec, media: MediaInfo, abilities?: Parameters<typeof planJob>[2]) =>
+  const chain = (spec: JobSpec, media: MediaInfo, abilities?: EngineFeatures) =>
     graphs(argv(spec, media, abilities)).join(';')
 
   test('full range is converted even at the same size', () => {
@@ -373,7 +373,7 @@ describe('single filters', () => {
 describe('a logo', () => {
   const logo = { position: 'top_right', opacityPercent: 50 } as const
   const args = (spec: JobSpec) =>
-    ffmpegArgs(planJob(spec, mediaInfo(), undefined, null, { width: 200, height: 100 }), {
+    ffmpegArgs(planJob(spec, mediaInfo(), { logo: { width: 200, height: 100 } }), {
       input: 'http://in',
       inputFlags: [],
       outputs: spec.video.map((_profile, index) => `/task/${index}`),

@@ -524,7 +524,8 @@ describe('program_number', () => {
     }
     expect(planJob(jobSpec({ program: 7 }), media).videoOffsetSeconds).toBe(7200.04)
     expect(
-      planJob(jobSpec({ program: 7 }), media, { ...ALL_FEATURES, clockFromUsedStreams: true }).videoOffsetSeconds,
+      planJob(jobSpec({ program: 7 }), media, { features: { ...ALL_FEATURES, clockFromUsedStreams: true } })
+        .videoOffsetSeconds,
     ).toBe(0.04)
   })
 })

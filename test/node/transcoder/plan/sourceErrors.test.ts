@@ -123,7 +123,7 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
 
 test.each(cases)('%s', (_title, spec, media, code, field, ...says) => {
   try {
-    planJob(spec, media, undefined, spec.scte35Passthrough ? cues : null)
+    planJob(spec, media, { cues: spec.scte35Passthrough ? cues : null })
   } catch (error) {
     if (!(error instanceof TaskError)) throw error
     expect({ code: error.code, field: error.field }).toEqual({ code, field })

@@ -179,7 +179,7 @@ test('eac3 states the dialogue level', async () => {
 
 test('an encoder that this ffmpeg lacks is named', () => {
   const spec = jobSpec({ audioDirectory: '', video: [], audio: [audioProfile({ codec: 'mp3' })] })
-  expect(() => planJob(spec, mediaInfo(), { ...ALL_FEATURES, mp3: false })).toThrow(
+  expect(() => planJob(spec, mediaInfo(), { features: { ...ALL_FEATURES, mp3: false } })).toThrow(
     /cannot write mp3: its ffmpeg was built without libmp3lame/,
   )
 })

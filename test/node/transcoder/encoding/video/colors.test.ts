@@ -166,7 +166,7 @@ describe('every name that ffprobe prints', () => {
     expect(media.video!.colorTransfer ?? 'unknown').toBe(transfer)
     for (const videoCodec of ['h264', 'hevc', 'mpeg2'] as const) {
       const spec = jobSpec({ videoCodec, dynamicRange: 'source', video: [video(96, 64), video(64, 580, 1)] })
-      const plan = planJob(spec, media, programs.features)
+      const plan = planJob(spec, media, { features: programs.features })
       const outputs = [0, 1].map((index) => `${clip}_${videoCodec}_${index}.mp4`)
       const args = ffmpegArgs(plan, { input: `file:${clip}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
       const { ended, code, stderr } = await runFfmpeg(programs, args, { cwd: tempDir.path, outputFiles: outputs })

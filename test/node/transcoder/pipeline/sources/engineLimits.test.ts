@@ -28,7 +28,7 @@ describe.each(await ffmpegVersions())('AMR with several frames in a packet, ffmp
     const dirs = { cwd: tempDir.path, scratch: tempDir.path }
     const url = `file:${path}`
     const media = await readStreamDetails(engine, url, sound, await probe(engine, url, dirs), dirs)
-    const plan = () => planJob(sound, media, engine.features)
+    const plan = () => planJob(sound, media, { features: engine.features })
     if (engine.features.amrPackets || frames === 1) {
       plan()
       const { outputs } = await encode(sound, path, { engine })

@@ -250,7 +250,9 @@ describe('one task', () => {
       { durationSeconds: 120 },
     )
     const spec = specOf(24, { detelecine: true })
-    expect(planJob(spec, media, ALL_FEATURES).warnings).toContainEqual(expect.objectContaining({ code: 'detelecined' }))
+    expect(planJob(spec, media, { features: ALL_FEATURES }).warnings).toContainEqual(
+      expect.objectContaining({ code: 'detelecined' }),
+    )
     expect(divide(spec, media)).toEqual({ left_out: expect.stringContaining('3:2') as string })
     expect(divide(specOf(24), media)).toHaveProperty('division')
   })
