@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { probeTranscoder } from './processes/transcoderProbe.ts'
+import { childrenOf } from './processes/processGroup.ts'
 import { SupervisedProcess } from './processes/supervisedProcess.ts'
 import { ReverseProxy } from './proxy/reverseProxy.ts'
 import { killOrphans, processMarker } from './processes/orphans.ts'
@@ -60,8 +61,6 @@ export class LocalService {
   readonly #logs: LogFile[] = []
   #transcoders: SupervisedProcess<TranscoderReady>[] = []
   #worker: SupervisedProcess<WorkerReady> | null = null
-  /** The workerd process; undefined while there is none. */
-  #workerd: WorkerReady['ready']['workerd'] | undefined
   #front: ReverseProxy | null = null
   #lock: StateLock | null = null
   #stopping: Promise<void> | null = null
@@ -107,13 +106,12 @@ export class LocalService {
       {
         baseUrl,
         socket: state.socket,
-        runtime: () => this.#workerd,
+        isRunning: () => this.#worker?.isReady === true,
         onDead: (why) => {
           const waiting = this.#front?.longestWaiting() ?? []
           this.#report(
             `Restarting the Worker: ${why}.${waiting.length === 0 ? '' : ` Waiting: ${waiting.join(', ')}.`}`,
           )
-          this.#workerd = undefined
           this.#worker?.kill()
         },
       },
@@ -135,7 +133,7 @@ export class LocalService {
       pids: () => ({
         start: process.pid,
         worker: this.#worker?.pid ?? null,
-        workerd: this.#workerd ?? null,
+        workerd: this.#workerd,
         transcoders: this.#transcoders.map((child) => child.pid),
       }),
     }
@@ -280,16 +278,17 @@ export class LocalService {
       ready: (sign) => ((sign as Partial<WorkerReady> | null)?.ready ? (sign as WorkerReady) : null),
       failure: (sign) => (sign as { failed?: string } | null)?.failed ?? null,
       log: this.#openLog('worker'),
-      report: (line) => {
-        this.#workerd = undefined
-        this.#report(line)
-      },
-      onReady: ({ ready }) => {
-        this.#workerd = ready.workerd
-        void triggerCron(state.socket)
-      },
+      report: this.#report,
+      onReady: () => void triggerCron(state.socket),
     })
     await this.#worker.start()
+  }
+
+  /** null while there is none, and without /proc. miniflare starts one that crashed again, as another process. */
+  get #workerd(): number | null {
+    const worker = this.#worker?.pid
+    if (worker == null) return null
+    return childrenOf(worker).find(({ program }) => program === 'workerd')?.pid ?? null
   }
 
   /** Until the service stops. Not without /proc, which names the runtime and its open files. */
@@ -299,8 +298,9 @@ export class LocalService {
     for (;;) {
       const isOver = await pause(REMOVE_EVERY_MS, false, { signal: this.#stopped.signal }).catch(() => true)
       if (isOver) return
-      if (this.#workerd == null) continue
-      await removeEmptyObjects(state, this.#workerd, known).catch((error: unknown) => {
+      const workerd = this.#workerd
+      if (workerd === null) continue
+      await removeEmptyObjects(state, workerd, known).catch((error: unknown) => {
         const problem = error instanceof Error ? error.message : String(error)
         if (problem !== told) this.#report(`Files of ended jobs were not removed: ${problem}`)
         told = problem

@@ -19,8 +19,7 @@ export interface WorkerStart {
 }
 
 export interface WorkerReady {
-  /** The workerd process; null without /proc. */
-  ready: { workerd: number | null }
+  ready: true
 }
 
 const DISPOSE_MS = 5_000
@@ -33,6 +32,7 @@ async function serve(start: WorkerStart): Promise<void> {
     socket: start.socket,
     stateDir: start.stateDir,
     bindings: start.bindings,
+    onRestart,
     // This form keeps backpressure and reports interrupted bodies (egressProxy.ts).
     outbound: createEgressHandler({
       allowPrivateHosts: new Set(start.allowPrivateHosts),
@@ -45,8 +45,17 @@ async function serve(start: WorkerStart): Promise<void> {
   // `ready` only means that it listens; the first answer means that the Worker runs.
   // Without a limit: who started this process gives it up when it does nothing.
   await requestRuntime(start.socket, '/health')
-  const workerd = childrenOf(process.pid).find(({ program }) => program === 'workerd')
-  process.send?.({ ready: { workerd: workerd?.pid ?? null } } satisfies WorkerReady)
+  process.send?.({ ready: true } satisfies WorkerReady)
+}
+
+/** A runtime that crashes more often than this is started by the supervisor of this process, with growing pauses. */
+const SETTLED_MS = 10_000
+let restartedAt = -SETTLED_MS
+
+function onRestart(): void {
+  const now = performance.now()
+  if (now - restartedAt < SETTLED_MS) void stop(1)
+  restartedAt = now
 }
 
 async function stop(code: number): Promise<void> {

@@ -22,6 +22,8 @@ export interface RuntimeOptions {
   bindings: Readonly<Record<string, string>>
   /** Handles every outgoing connection of the Worker; undefined = workerd connects itself. */
   outbound?: ReturnType<typeof createEgressHandler>
+  /** Called after miniflare has started a workerd that crashed again. */
+  onRestart?: () => void
 }
 
 /** Resolves when the Worker serves. The dashboard must have been built before. */
@@ -36,6 +38,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Miniflare> 
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
       resourcePersistencePath: join(options.stateDir, 'v3'),
+      ...(options.onRestart === undefined ? {} : { unsafeHandleRuntimeRestart: options.onRestart }),
       unsafeRuntimeEnv: { WORKERD: workerd.default, ENTRY_SOCKET: options.socket },
       // For the cron, which the service triggers itself (processes/workerProbe.ts).
       unsafeTriggerHandlers: true,

@@ -39,6 +39,7 @@ export class SupervisedProcess<Ready> {
   readonly #options: ProcessOptions<Ready>
   #child: ChildProcess | null = null
   #stopping = false
+  #isReady = false
   #restarts = 0
   #startedAt = 0
 
@@ -53,6 +54,11 @@ export class SupervisedProcess<Ready> {
   /** null while the process is not running. */
   get pid(): number | null {
     return this.#child?.pid ?? null
+  }
+
+  /** False while it starts or starts again. */
+  get isReady(): boolean {
+    return this.#isReady
   }
 
   /**
@@ -114,6 +120,7 @@ export class SupervisedProcess<Ready> {
       await this.#killGroup(child)
       throw first
     }
+    this.#isReady = true
     void exited.then((how) => this.#restart(child, how))
     onReady?.(first)
     return first
@@ -140,6 +147,7 @@ export class SupervisedProcess<Ready> {
 
   async #restart(child: ChildProcess, how: string): Promise<void> {
     const { name, report } = this.#options
+    this.#isReady = false
     await this.#killGroup(child)
     if (Date.now() - this.#startedAt > SETTLED_MS) this.#restarts = 0
     while (!this.#stopping) {

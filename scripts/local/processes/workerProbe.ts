@@ -2,17 +2,14 @@
 // itself.
 // Not in charge of: restarting it (localService.ts).
 import { setTimeout as pause } from 'node:timers/promises'
-import { isAlive } from './processGroup.ts'
 import { requestRuntime } from '../runtimeRequest.ts'
 
 export interface ProbedWorker {
   baseUrl: string
   /** The runtime's socket, through which the cron is triggered. */
   socket: string
-  /**
-   * The workerd process, without which the Worker cannot serve; null = unknown, undefined while it is being restarted.
-   */
-  runtime: () => number | null | undefined
+  /** False while the Worker is being restarted. */
+  isRunning: () => boolean
   /** Called when the Worker is dead. Probing continues, also for the restarted Worker. */
   onDead: (why: string) => void
 }
@@ -65,7 +62,7 @@ export async function triggerCron(socket: string): Promise<void> {
   }
 }
 
-/** Runs until the signal: the cron, and the probe of the runtime process and /health. */
+/** Runs until the signal: the cron, and the probe of /health. */
 export function probeWorker(pulse: ProbedWorker, signal: AbortSignal): void {
   void runCron(pulse.socket, signal).catch(() => undefined)
   void watch(pulse, signal).catch(() => undefined)
@@ -84,12 +81,8 @@ async function watch(pulse: ProbedWorker, signal: AbortSignal): Promise<void> {
   let askedAt = Date.now()
   while (!signal.aborted) {
     await pause(PROBE_INTERVAL_MS, undefined, { signal })
-    const runtime = pulse.runtime()
-    if (runtime === undefined) {
+    if (!pulse.isRunning()) {
       silent = 0
-    } else if (runtime !== null && !isAlive(runtime)) {
-      silent = 0
-      pulse.onDead('its runtime is gone')
     } else if (Date.now() - askedAt >= ASK_EVERY_MS) {
       askedAt = Date.now()
       silent = (await askHealth(pulse.baseUrl, ANSWER_MS).then(

@@ -1,5 +1,5 @@
 // In charge of: which transcoders the local service's probe ends.
-// Not in charge of: the whole service with a frozen transcoder (recovery/frozenTranscoder.long.test.ts).
+// Not in charge of: the whole service with a frozen transcoder (recovery/frozen.long.test.ts).
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { probeTranscoder } from '../../../../scripts/local/processes/transcoderProbe.ts'
 import { LoopbackServer } from '../../../support/http/loopbackServer.ts'

@@ -1,4 +1,4 @@
-// In charge of: a transcoder that runs but does nothing: /health reports it, it is restarted, and its job continues.
+// In charge of: a transcoder or a runtime that is there but does nothing: it is noticed and replaced.
 import { expect, test } from 'vitest'
 import { makeClip, tempDirectory } from '../../../support/media/media.ts'
 import { JOB_TIMEOUT_MS } from '../../../support/timeouts.ts'
@@ -28,4 +28,17 @@ test('a stopped transcoder (SIGSTOP) is reported by /health and restarted, and i
   await waitFor('/health to be well', async () => (await health())['status'] === 'ok')
   // Which task it was stands there if the transcoder was asked since it began (transcoderProbe.test.ts).
   expect(service.stderr()).toMatch(/^Restarting the transcoder: it has not responded for 30 s[.,]/m)
+})
+
+test('a runtime that stops, also one that was restarted before, is replaced', async () => {
+  await using service = await Service.start()
+  const worker = service.worker()!.pid
+  process.kill(worker, 'SIGKILL')
+  const isOther = async (old: number): Promise<boolean> =>
+    (service.worker()?.pid ?? old) !== old && (await service.isServing())
+  await waitFor('the Worker to be back', () => isOther(worker))
+  const frozen = service.worker()!.pid
+  process.kill(service.runtime()!.pid, 'SIGSTOP')
+  await waitFor('another one', () => isOther(frozen), JOB_TIMEOUT_MS)
+  expect(service.stderr()).toMatch(/^Restarting the Worker: \/health does not answer\./m)
 })
