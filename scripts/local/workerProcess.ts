@@ -53,6 +53,7 @@ const SETTLED_MS = 10_000
 let restartedAt = -SETTLED_MS
 
 function onRestart(): void {
+  process.send?.({ report: 'The runtime crashed; another one runs.' })
   const now = performance.now()
   if (now - restartedAt < SETTLED_MS) void stop(1)
   restartedAt = now

@@ -24,7 +24,7 @@ export interface ProcessOptions<Ready> {
   /** The text of an error message that the process sent by IPC; null for any other message. */
   failure?: (sign: unknown) => string | null
   log: LogFile
-  /** Receives messages for people. */
+  /** Receives messages for people, also those that the process sends as `{ report }`. */
   report: (line: string) => void
   onReady?: (ready: Ready) => void
 }
@@ -128,7 +128,11 @@ export class SupervisedProcess<Ready> {
 
   /** Reads messages and lines until one means "ready", and appends the lines to the log. */
   #readSignals(child: ChildProcess): Promise<Ready | Error> {
-    const { ready, failure, log } = this.#options
+    const { ready, failure, log, report } = this.#options
+    child.on('message', (sign) => {
+      const told = (sign as { report?: string } | null)?.report
+      if (told !== undefined) report(told)
+    })
     return new Promise((resolve) => {
       const judge = (sign: unknown): void => {
         const problem = failure?.(sign) ?? null

@@ -21,26 +21,33 @@ beforeAll(async () => {
   service = resources.use(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host }))
 })
 
-const victims: { name: string; find: () => number | undefined; isBack: (old: number) => boolean | Promise<boolean> }[] =
-  [
-    {
-      name: 'the transcoder',
-      find: () => service.transcoder()?.pid,
-      isBack: (old) => (service.transcoder()?.pid ?? old) !== old,
-    },
-    {
-      name: 'the Worker’s runtime',
-      find: () => service.runtime()?.pid,
-      isBack: async (old) => (service.runtime()?.pid ?? old) !== old && (await service.isServing()),
-    },
-    {
-      name: 'the process that holds the Worker',
-      find: () => service.worker()?.pid,
-      isBack: async (old) => (service.worker()?.pid ?? old) !== old && (await service.isServing()),
-    },
-  ]
+const victims: {
+  name: string
+  told: string
+  find: () => number | undefined
+  isBack: (old: number) => boolean | Promise<boolean>
+}[] = [
+  {
+    name: 'the transcoder',
+    told: 'The transcoder exited (signal SIGKILL)',
+    find: () => service.transcoder()?.pid,
+    isBack: (old) => (service.transcoder()?.pid ?? old) !== old,
+  },
+  {
+    name: 'the Worker’s runtime',
+    told: 'The runtime crashed; another one runs.',
+    find: () => service.runtime()?.pid,
+    isBack: async (old) => (service.runtime()?.pid ?? old) !== old && (await service.isServing()),
+  },
+  {
+    name: 'the process that holds the Worker',
+    told: 'The worker exited (signal SIGKILL)',
+    find: () => service.worker()?.pid,
+    isBack: async (old) => (service.worker()?.pid ?? old) !== old && (await service.isServing()),
+  },
+]
 
-test.each(victims)('a job outlives SIGKILL of $name', async ({ find, isBack }) => {
+test.each(victims)('a job outlives SIGKILL of $name', async ({ told, find, isBack }) => {
   media.pauseAt(0.6)
   const id = await service.create(jobRequest(media.url, 'http'))
   await service.waitForEncoding(id)
@@ -48,6 +55,7 @@ test.each(victims)('a job outlives SIGKILL of $name', async ({ find, isBack }) =
   if (killedProcess === undefined) throw new Error('there is no such process')
   process.kill(killedProcess, 'SIGKILL')
   await waitFor('it to be back', () => isBack(killedProcess))
+  await waitFor('its operator to be told', () => service.stderr().includes(told))
   media.resume()
   const status = await service.waitForEnd(id)
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
