@@ -1,4 +1,4 @@
-// In charge of: the progress of a job: a sentence, two bars while it runs, and its key figures.
+// In charge of: the progress of a job: a sentence, a bar while it runs, and its key figures.
 import { Tiles, type Tile } from '../parts/tiles.tsx'
 import { shownState } from '#contract/api/shownStates.ts'
 import { useRef } from 'preact/hooks'
@@ -35,6 +35,7 @@ function figures(status: PublicStatus, now: number): Tile[] {
       seconds === null ? null : formatDuration(over ? seconds : Math.round(seconds)),
     ],
     ['Transcode speed', known(status.tcode_speed) ? `${status.tcode_speed} × real time` : null],
+    ['Delivered', over || status.xfer_progress === '0' ? null : `${status.xfer_progress} %`],
     ['Transfer speed', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
     ['Outputs', made > 0 ? `${formatBytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
   ]
@@ -81,7 +82,6 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
       {status.dry_run || status.job_completed ? null : (
         <>
           <Bar label="Transcode" percent={transcoded} />
-          {status.xfer_progress === '0' ? null : <Bar label="Transfer" percent={Number(status.xfer_progress)} />}
           <PartMap chunks={status.chunks} />
         </>
       )}

@@ -117,6 +117,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
               key={String(status.error === null)}
               id={id}
               version={`${status.phase} ${events.length} ${status.finished_at}`}
+              isRunning={!status.job_completed}
               chunks={status.chunks}
               hasFailed={status.error !== null}
             />
