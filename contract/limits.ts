@@ -158,9 +158,15 @@ export const RETENTION_DAYS = { unfinished_uploads: 3, uploads: 7, outputs: 30, 
 
 export type RetentionDays = Record<keyof typeof RETENTION_DAYS, number>
 
+/** Lifetime of an API key that expires: up to ten years. */
+export const KEY_SECONDS = { minimum: 60, maximum: 10 * 365 * 86_400 } as const
+
 /** A shared page may live for this long, and never longer than the outputs that it plays. */
 export const SHARE_SECONDS = { minimum: 60, maximum: 30 * 86_400 } as const
 export const SHARE_TITLE_LENGTH = 200
+export const SHARE_PASSWORD_LENGTH = { minimum: 8, maximum: 200 } as const
+/** Passwords that may be tried for one share, in each instance of the Worker: hashing one takes some 50 ms. */
+export const SHARE_PASSWORDS_PER_MINUTE = 30
 export const MAX_SHARES = 100
 
 /** Clients that can follow one job at the same time. */
