@@ -74,7 +74,7 @@ export function Log({ id, version, isRunning, chunks, hasFailed }: LogProps) {
                 <input type="checkbox" checked={wrap} onChange={(event) => setWrap(event.currentTarget.checked)} />
                 Wrap lines
               </label>
-              <Copy text={textOf(log)} what="the whole log" label="Copy all" />
+              <Copy text={textOf(log)} what="all of the log" label="Copy all" />
             </div>
           )}
         </div>
