@@ -1,10 +1,14 @@
 // In charge of: the documentation's site as `npm run build -- docs` writes it: its search answers newcomers, each link leads
-// to a page and a heading, and each page is there as Markdown too.
+// to a page and a heading, each page is there as Markdown too, and a reader chooses among versions.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import MiniSearch from 'minisearch'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { search } from '../../../docs/.vitepress/search.ts'
+import { versionsOf, type Version } from '../../../docs/.vitepress/versions.ts'
+import { launchChromium, openDashboard, requireChromium } from '../../support/browser/dashboardPage.ts'
+import { expectAddress, expectTexts } from '../../support/browser/pageAssertions.ts'
+import { findChromium } from '../../support/browser/playerBrowser.ts'
 import { runProgram } from '../../support/runProgram.ts'
 import { ROOT } from '../../support/service.ts'
 
@@ -37,10 +41,13 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 const BASE = '/manual/'
 const SITE = join(ROOT, 'dist/docs')
 const read = (path: string): Promise<string> => readFile(join(SITE, path), 'utf8')
+async function build(base: string): Promise<void> {
+  const built = await runProgram(process.execPath, ['scripts/build.ts', 'docs', '--base', base], { cwd: ROOT })
+  if (built.code !== 0) throw new Error(built.stdout + built.stderr)
+}
 let files: string[]
 beforeAll(async () => {
-  const built = await runProgram(process.execPath, ['scripts/build.ts', 'docs', '--base', BASE], { cwd: ROOT })
-  if (built.code !== 0) throw new Error(built.stdout + built.stderr)
+  await build(BASE)
   files = await readdir(SITE, { recursive: true })
 })
 
@@ -84,4 +91,52 @@ test('llms.txt leads to pages in Markdown, each with a sentence', async () => {
     expect(path, line).toBeDefined()
     expect(await read(path!)).toContain(`# ${title}`)
   }
+})
+
+describe('versions', () => {
+  test('are the latest and those of the changelog', () => {
+    const changelog = '# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2027-02-01\n\n- New.\n\n## [0.1.0] - 2027-01-01\n'
+    const released: Version[] = [
+      { name: '0.2.0', path: '0.2.0/' },
+      { name: '0.1.0', path: '0.1.0/' },
+    ]
+    expect(versionsOf(changelog, '0.2.0')).toEqual([{ name: 'latest', path: '' }, ...released])
+    expect(versionsOf('## [Unreleased]\n', '0.1.0')).toEqual([{ name: '0.1.0 (unreleased)', path: '' }])
+  })
+
+  test('a reader of an old one opens the same page of another, or its first page', async (context) => {
+    const chromium = await findChromium()
+    requireChromium(context, chromium)
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+    await build(`${BASE}${version}/`)
+    const both = new Set(await readdir(SITE, { recursive: true }))
+    // A page that the old version does not have.
+    both.delete(`${version}/cuts.html`)
+    const offered = JSON.parse(await read('versions.json')) as Version[]
+    expect(offered).toEqual(versionsOf(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'), version))
+    // As it is after the next release.
+    const later: Version[] = [
+      { name: 'latest', path: '' },
+      { name: version, path: `${version}/` },
+    ]
+    await using browser = await launchChromium(chromium!)
+    const { page, complaints } = await openDashboard(browser, 'http://site.test')
+    await page.route('http://site.test/**', async (route) => {
+      const path = new URL(route.request().url()).pathname.slice(BASE.length).replace(/^$|\/$/, '$&index.html')
+      if (path === 'versions.json') await route.fulfill({ json: later })
+      else if (both.has(path)) await route.fulfill({ path: join(SITE, path) })
+      else await route.fulfill({ status: 404 })
+    })
+    await page.goto(`${BASE}${version}/audio.html`)
+    const choice = page.getByRole('combobox', { name: 'Version' })
+    await expectTexts(choice.locator('option')).toEqual(['latest', version])
+    await expectTexts(choice.locator('option:checked')).toEqual([version])
+    expect(await complaints()).toEqual([])
+    await choice.selectOption('latest')
+    await expectAddress(page).toBe(`${BASE}audio.html`)
+    await page.goto(`${BASE}cuts.html`)
+    await expectTexts(choice.locator('option:checked')).toEqual(['latest'])
+    await choice.selectOption(version)
+    await expectAddress(page).toBe(`${BASE}${version}/`)
+  })
 })
