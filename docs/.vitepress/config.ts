@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renderMermaidSVG } from 'beautiful-mermaid'
 import { defineConfigWithTheme, type DefaultTheme } from 'vitepress'
-import { ROOT, STAGED, stagePages } from './pages.ts'
+import { ROOT, slug, STAGED, stagePages } from './pages.ts'
 import { search } from './search.ts'
 import { placeOf, versionsOf, type Version } from './versions.ts'
 
@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const at = process.argv.indexOf('--base')
 const base = at < 0 ? '/' : process.argv[at + 1]!
 const { root, path } = placeOf(base, version)
-const { shelves, sentences } = await stagePages(base)
+const { sidebar, sentences } = await stagePages(base)
 const versions = versionsOf(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), version)
 if (path === '') await writeFile(join(STAGED, 'public/versions.json'), JSON.stringify(versions))
 /** Of diagrams: the background and the foreground of the theme. */
@@ -34,22 +34,23 @@ export default defineConfigWithTheme<Config>({
   srcExclude: ['public/**'],
   outDir: join(ROOT, 'dist/docs', path),
   cacheDir: join(ROOT, 'dist/docs-cache'),
+  // The search index is in the order in which pages were read: one after another, each build has the same bytes.
+  buildConcurrency: 1,
   head: [['link', { rel: 'icon', href: `${base}icon.svg`, type: 'image/svg+xml' }]],
-  transformPageData: ({ relativePath }) => ({ description: sentences.get(relativePath) ?? '' }),
+  transformPageData: ({ relativePath, frontmatter }) => ({
+    description: sentences.get(relativePath) ?? '',
+    // Requests and answers stand beside what describes them.
+    frontmatter: relativePath.startsWith('reference/')
+      ? { ...frontmatter, aside: false, pageClass: 'reference' }
+      : frontmatter,
+  }),
   transformHead: ({ page }) => [['link', { rel: 'alternate', type: 'text/markdown', href: base + page }]],
   markdown: {
     // GitHub shows {…} as it stands.
     attrs: { disable: true },
     theme: { light: 'github-light-default', dark: 'github-dark-default' },
     // The anchors that GitHub makes, to which the pages link.
-    anchor: {
-      slugify: (heading) =>
-        heading
-          .toLowerCase()
-          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-          .trim()
-          .replaceAll(' ', '-'),
-    },
+    anchor: { slugify: slug },
     config(md) {
       const fence = md.renderer.rules.fence!
       md.renderer.rules.fence = (...args) => {
@@ -67,11 +68,11 @@ export default defineConfigWithTheme<Config>({
   themeConfig: {
     logo: '/icon.svg',
     search: { provider: 'local', options: search },
-    sidebar: shelves,
+    sidebar,
     outline: [2, 3],
     nav: [
       { text: 'Recipes', link: '/recipes' },
-      { text: 'API', link: '/api' },
+      { text: 'API', link: '/reference/' },
       { text: 'Parameters', link: '/parameters' },
       { text: 'Changes', link: '/changelog' },
       { component: 'Versions' },

@@ -1,11 +1,15 @@
 // In charge of: the documentation's site as `npm run build -- docs` writes it: its search answers newcomers, each link leads
-// to a page and a heading, each page is there as Markdown too, and a reader chooses among versions.
+// to a page and a heading, each page is there as Markdown too, the reference has every operation, and a reader chooses among versions.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import MiniSearch from 'minisearch'
+import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { search } from '../../../docs/.vitepress/search.ts'
 import { versionsOf, type Version } from '../../../docs/.vitepress/versions.ts'
+import { openapi } from '../../../scripts/openapi/openapiDocument.ts'
+import { groupsOf, type ShownDocument } from '../../../scripts/openapi/shownDocument.ts'
+import { APPEARANCES, checkAccessibility } from '../../support/browser/accessibility.ts'
 import { launchChromium, openDashboard, requireChromium } from '../../support/browser/dashboardPage.ts'
 import { expectAddress, expectTexts } from '../../support/browser/pageAssertions.ts'
 import { findChromium } from '../../support/browser/playerBrowser.ts'
@@ -36,15 +40,24 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   'migrate from mediaconvert': 'migrating',
   watermark: 'recipes',
   'going live checklist': 'production',
+  'revoke an API key': 'reference/keys',
+  'list the deliveries of webhooks': 'reference/webhooks',
 }
 
 const BASE = '/manual/'
 const SITE = join(ROOT, 'dist/docs')
+const HOST = 'http://site.test'
 const read = (path: string): Promise<string> => readFile(join(SITE, path), 'utf8')
 async function build(base: string): Promise<void> {
   const built = await runProgram(process.execPath, ['scripts/build.ts', 'docs', '--base', base], { cwd: ROOT })
   if (built.code !== 0) throw new Error(built.stdout + built.stderr)
 }
+/** As a host of files does. */
+const serveSite = (page: Page, there: ReadonlySet<string>): Promise<unknown> =>
+  page.route(`${HOST}/**`, (route) => {
+    const path = new URL(route.request().url()).pathname.slice(BASE.length).replace(/^$|\/$/, '$&index.html')
+    return route.fulfill(there.has(path) ? { path: join(SITE, path) } : { status: 404 })
+  })
 let files: string[]
 beforeAll(async () => {
   await build(BASE)
@@ -73,8 +86,8 @@ test('each link leads to a page or file of the site, and to a heading that is th
   const lost: string[] = []
   for (const [page, text] of texts)
     for (const [, link] of text.matchAll(/\bhref="([^"]+)"/g)) {
-      const { origin, pathname, hash } = new URL(link!, `https://site.test${BASE}${page}`)
-      if (origin !== 'https://site.test') continue
+      const { origin, pathname, hash } = new URL(link!, `${HOST}${BASE}${page}`)
+      if (origin !== HOST) continue
       const path = pathname.slice(BASE.length).replace(/^$|\/$/, '$&index.html')
       const anchored = hash === '' || texts.get(path)?.includes(`id="${decodeURIComponent(hash.slice(1))}"`)
       if (!pathname.startsWith(BASE) || !files.includes(path) || !anchored) lost.push(`${page} → ${link}`)
@@ -91,6 +104,44 @@ test('llms.txt leads to pages in Markdown, each with a sentence', async () => {
     expect(path, line).toBeDefined()
     expect(await read(path!)).toContain(`# ${title}`)
   }
+})
+
+test('the reference has every operation, with its request, answers and errors', async () => {
+  let count = 0
+  for (const { name, list } of groupsOf(openapi() as unknown as ShownDocument)) {
+    const page = await read(`reference/${name.toLowerCase()}.md`)
+    expect(page).not.toContain('<div')
+    for (const { method, path, one } of list) {
+      count += 1
+      const part = page.split(`\n## ${one.summary}\n`)[1]?.split('\n## ')[0] ?? ''
+      const codes = Object.entries(one.responses).flatMap(([status, { description }]) =>
+        Number(status) >= 500 || status[0] === '4'
+          ? description.split(', ').filter((word) => /^[a-z_]+$/.test(word))
+          : [],
+      )
+      const answer = one.responses['200']?.content?.['application/json']?.example
+      const wanted = [
+        one.description.split('`')[0]!,
+        one['x-codeSamples'][0]!.source,
+        ...one.parameters.map((each) => each.name),
+      ]
+      for (const text of [`\`${method.toUpperCase()} ${path}\``, ...wanted, ...codes.map((code) => `\`${code}\``)])
+        expect(part).toContain(text)
+      if (answer !== undefined) expect(part).toContain(JSON.stringify(answer, null, 2))
+    }
+  }
+  expect(count).toBeGreaterThan(45)
+})
+
+test.each(APPEARANCES)('the reference, %s: axe finds nothing, nothing beyond the edge', async (name, options) => {
+  const chromium = await findChromium()
+  if (chromium === null) return
+  await using browser = await launchChromium(chromium)
+  const { page, complaints } = await openDashboard(browser, HOST, options)
+  await serveSite(page, new Set(files))
+  await page.goto(`${BASE}reference/keys.html`)
+  await checkAccessibility(page, `site-reference-${name}`, false)
+  expect(await complaints()).toEqual([])
 })
 
 describe('versions', () => {
@@ -120,13 +171,9 @@ describe('versions', () => {
       { name: version, path: `${version}/` },
     ]
     await using browser = await launchChromium(chromium!)
-    const { page, complaints } = await openDashboard(browser, 'http://site.test')
-    await page.route('http://site.test/**', async (route) => {
-      const path = new URL(route.request().url()).pathname.slice(BASE.length).replace(/^$|\/$/, '$&index.html')
-      if (path === 'versions.json') await route.fulfill({ json: later })
-      else if (both.has(path)) await route.fulfill({ path: join(SITE, path) })
-      else await route.fulfill({ status: 404 })
-    })
+    const { page, complaints } = await openDashboard(browser, HOST)
+    await serveSite(page, both)
+    await page.route(`${HOST}${BASE}versions.json`, (route) => route.fulfill({ json: later }))
     await page.goto(`${BASE}${version}/audio.html`)
     const choice = page.getByRole('combobox', { name: 'Version' })
     await expectTexts(choice.locator('option')).toEqual(['latest', version])
