@@ -31,7 +31,7 @@ try {
   const preparing = listening.promise.then(async () => {
     const { startEngine: prepare } = await import('./server/startup.ts')
     // The checks of the machine run in child processes; the modules that use their results are loaded meanwhile.
-    const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./pipeline/runTask.ts')])
+    const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./runTask.ts')])
     return prepared
   })
   const engine = preparing.then((prepared) => prepared.engine)
@@ -45,7 +45,7 @@ try {
     log,
     run: async (request, controller, outlook) => {
       const [{ runTask }, { guardAttempt: guard }] = await Promise.all([
-        import('./pipeline/runTask.ts'),
+        import('./runTask.ts'),
         import('./pipeline/attemptGuard.ts'),
       ])
       await runTask(

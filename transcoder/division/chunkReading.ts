@@ -1,9 +1,9 @@
 // In charge of: the evidence that the chunks of a source without an index have exactly the frames of one run: its time
 // stamps run on from the first byte to the last, and its pictures have one format.
-// Not in charge of: the frames of a chunk (segmenter/segmentCheck.ts), where it begins to read (analysis/chunkPlace.ts).
+// Not in charge of: the frames of a chunk (segmenter/segmentCheck.ts), where it begins to read (division/chunkPlace.ts).
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { TransportReads } from '../source/transportReads.ts'
+import { TransportReads } from './transportReads.ts'
 import type { ChunkRecord } from './partRecord.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
 

@@ -1,7 +1,7 @@
 // In charge of: the record of a part of a divided job: the objects that it stored for the last attempt, and what was
 // measured in them.
 // Not in charge of: filling it (recordParts.ts), its form on the way (recordEncoding.ts), copying the objects into the
-// outputs (pipeline/division/assembleJob.ts).
+// outputs (division/assembleJob.ts).
 import * as z from 'zod/mini'
 import type { Warning } from '#contract/errors.ts'
 import { finishedObjectSchema } from '#contract/task/protocol.ts'

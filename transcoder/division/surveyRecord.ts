@@ -1,5 +1,5 @@
 // In charge of: the record of a part that surveys the source of a divided job.
-// Not in charge of: making it (pipeline/division/surveyPart.ts), what follows from it (analysis/rate/surveyRates.ts).
+// Not in charge of: making it (division/surveyPart.ts), what follows from it (division/rates/surveyRates.ts).
 import * as z from 'zod/mini'
 import { MAX_AMOUNT } from '#contract/task/reportSchemas.ts'
 import { TaskError } from '#contract/taskError.ts'

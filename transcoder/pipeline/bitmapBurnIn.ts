@@ -3,7 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Attempt } from '../attempt.ts'
 import type { BitmapTrack, MediaInfo } from '../plan/model/mediaInfo.ts'
-import { secondsBeforePart, secondsOfPart } from '../plan/model/partFrames.ts'
+import { secondsBeforePart, secondsOfPart } from '../plan/model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { drawnBitmaps } from '../plan/streams/bitmapBurnIn.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'

@@ -26,7 +26,7 @@ import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
 import { requireSourceSeconds, usedSeconds } from './sourceLengths.ts'
-import { divided, type Divided } from './division/divideJob.ts'
+import { divided, type Divided } from '../division/divideJob.ts'
 
 export interface Surveyed extends Divided {
   media: MediaInfo

@@ -4,7 +4,7 @@ import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
 import { AttemptAbort, StaleAttempt } from '../errors.ts'
-import { withoutDivision } from '../plan/division/withDivision.ts'
+import { withoutDivision } from '../division/plan/withDivision.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
 import type { SourceVersion } from '#contract/task/plan/divisionPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'

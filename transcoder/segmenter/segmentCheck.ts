@@ -30,7 +30,7 @@ export interface RecordedRendition {
   before: { segments: number; frames: number }
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   audioEnds: number[]
-  /** Chunk of a constant bitrate: bytes by which it is too long for the next chunk (chunkEndCutter.ts). */
+  /** Chunk of a constant bitrate: bytes by which it is too long for the next chunk (rangeEndCutter.ts). */
   overrun?: number
 }
 

@@ -1,5 +1,5 @@
 // In charge of: the HTTP server through which the Worker starts and cancels attempts; that one attempt runs at a time.
-// Not in charge of: the work of an attempt (pipeline/runTask.ts), what happens to it when the process has to end
+// Not in charge of: the work of an attempt (runTask.ts), what happens to it when the process has to end
 // (drain.ts).
 import type { AttemptOutlook } from '../attempt.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'

@@ -1,6 +1,6 @@
 // In charge of: what attempts at a divided job leave for others in the service's own store: what parts encode for the attempt
 // that copies it into the outputs, and what chunks need of the attempt that divided the job. Storing it, and reading it there.
-// Not in charge of: which streams these are (plan/division/copyPlan.ts), subtitles (pipeline/division/drawnSubtitles.ts),
+// Not in charge of: which streams these are (division/plan/copyPlan.ts), subtitles (division/drawnSubtitles.ts),
 // removing them (the service).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'

@@ -1,5 +1,5 @@
 // In charge of: how much of a divided job's work each of its parts is.
-// Not in charge of: where chunks begin (transcoder/plan/division/), how far each part is (partsProgress.ts).
+// Not in charge of: where chunks begin (transcoder/division/plan/), how far each part is (partsProgress.ts).
 import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'
 
 /**

@@ -1,5 +1,5 @@
 // In charge of: how a job is divided into parts, and what one part makes.
-// Not in charge of: choosing it (transcoder/plan/division/), the plan of one part (partPlan.ts there).
+// Not in charge of: choosing it (transcoder/division/plan/), the plan of one part (partPlan.ts there).
 import * as z from 'zod/mini'
 import { MAX_JOB_PARTS } from '../../limits.ts'
 import { amount, count } from './values.ts'
@@ -58,7 +58,7 @@ export const divisionPlan = z.object({
 })
 export type DivisionPlan = z.infer<typeof divisionPlan>
 
-/** What one part makes. Derived from the plan (plan/division/partPlan.ts), never stored. */
+/** What one part makes. Derived from the plan (division/plan/partPlan.ts), never stored. */
 export type PartPlan =
   /** `from`, `to`: as in `chunks`; null = to the end of the source. */
   | {

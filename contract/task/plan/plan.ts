@@ -1,7 +1,7 @@
 // In charge of: the complete plan of one task: all choices that the job left open. An attempt posts it, and later attempts
 // and the parts of a divided job follow it. Types and limits are one definition.
 // Not in charge of: making it (transcoder/plan/planJob.ts), whether its paths belong to the job (../allowedOutputs.ts),
-// writing the arguments (transcoder/plan/argv/), running it (transcoder/pipeline/runTask.ts).
+// writing the arguments (transcoder/plan/argv/), running it (transcoder/runTask.ts).
 import * as z from 'zod/mini'
 import { AUDIO_CONTAINERS, type VideoCodec } from '../../codecs.ts'
 import { FILE_CONTAINERS } from '../../containers.ts'

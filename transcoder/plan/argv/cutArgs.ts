@@ -1,8 +1,8 @@
 // In charge of: the arguments that decode only a part of the source: where ffmpeg starts to read, and the filters that cut
 // exactly.
 // Not in charge of: where the part begins and ends (streams/cut.ts).
-import { chunkSeek, stampedSeek } from './chunkArgs.ts'
-import { chunkFrames } from '../model/partFrames.ts'
+import { chunkSeek, stampedSeek } from './rangeArgs.ts'
+import { chunkFrames } from '../model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'

@@ -2,8 +2,8 @@
 // of a job.
 // Not in charge of: size and colours (scaleFilters.ts), sharing filters between outputs (filterGraph.ts).
 import { audioCutFilters, videoCutFilters } from './cutArgs.ts'
-import { chunkFilters, chunkRange } from './chunkArgs.ts'
-import { runOutFrames } from '../division/chunkBuffer.ts'
+import { chunkFilters, chunkRange } from './rangeArgs.ts'
+import { runOutFrames } from '../video/rangeBuffer.ts'
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { TELECINED_RATE } from '../video/interlacing.ts'
 import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'

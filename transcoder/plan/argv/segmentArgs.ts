@@ -4,13 +4,13 @@
 // (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
-import { chunkBuffer } from '../division/chunkBuffer.ts'
-import { chunkRateFactor } from '../division/chunkRate.ts'
+import { chunkBuffer } from '../video/rangeBuffer.ts'
+import { chunkRateFactor } from '../../division/plan/chunkRate.ts'
 import { copyEndArgs, transportFilters } from './copyArgs.ts'
 import { copyCutArgs } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
-import { makesRendition } from '../model/partFrames.ts'
+import { makesRendition } from '../model/encodedRange.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { videoSpecifier } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'

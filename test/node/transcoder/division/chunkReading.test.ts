@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ChunkReading, requireContinuousReading } from '../../../../transcoder/division/chunkReading.ts'
 import { ContinuityScan } from '../../../../transcoder/formats/mpegts/continuity.ts'
 import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
-import { TransportReads } from '../../../../transcoder/source/transportReads.ts'
+import { TransportReads } from '../../../../transcoder/division/transportReads.ts'
 import { audioStream, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
 const PID = 256
