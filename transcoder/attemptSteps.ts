@@ -6,17 +6,19 @@ import { UnlikeChunks } from './division/unlikeChunks.ts'
 import { estimateJob } from './plan/estimate/estimateJob.ts'
 import { joinedMedia } from './plan/join/planJoin.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { assembleJob } from './division/assembleJob.ts'
-import { divideSurveyed } from './division/divideSurveyed.ts'
+import { joinParts } from './division/joinParts.ts'
+import { divideSurveyed } from './division/survey.ts'
 import { makePart } from './division/makePart.ts'
-import { dividedAfterAll, partsOfJob } from './division/divideJob.ts'
+import { divided, dividedAfterAll, partsOfJob, type Divided } from './division/divideJob.ts'
+import { undividedPlan } from './division/dividedPlan.ts'
+import { divisionReports } from './division/plan/divisionReports.ts'
 import { withStoredSubtitles } from './division/drawnSubtitles.ts'
 import type { AttemptResult } from './pipeline/reportResult.ts'
 import { readDrawnCaptions } from './pipeline/burnIn/drawnCaptions.ts'
 import { LOG_MS } from './pipeline/reportFailure.ts'
 import { openTask, type OpenTask, type Surroundings } from './pipeline/openTask.ts'
 import { readSourceCues, reportSource, surveyAndPlan, type Surveyed } from './pipeline/surveyAndPlan.ts'
-import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan, undividedPlan } from './pipeline/taskPlan.ts'
+import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan } from './pipeline/taskPlan.ts'
 import { requireOutputSpace, transcode } from './pipeline/transcode.ts'
 import { transcodeResult } from './pipeline/transcodeResult.ts'
 
@@ -49,10 +51,10 @@ export async function runSteps(
   return { kind: 'finish', post: await makeAll(open, made) }
 }
 
-async function makeAll(
-  open: OpenTask,
-  { hasCaptions, ...followed }: Omit<Surveyed, 'media' | 'deadline'>,
-): Promise<FinishPost> {
+/** A plan, with what surveyAndPlan finds beside it. */
+type Followed = Omit<Surveyed, 'media' | 'used'>
+
+async function makeAll(open: OpenTask, { hasCaptions, ...followed }: Followed): Promise<FinishPost> {
   const transcoded = await transcode(open, followed)
   // The log is sent while the last uploads end.
   void open.surroundings.logSender.send(LOG_MS)
@@ -67,7 +69,7 @@ async function assembleOrMake(
   parts: { parts: number; first?: number },
 ): Promise<AttemptResult> {
   try {
-    return { kind: 'finish', post: await assembleJob(attempt, task, surroundings, parts) }
+    return { kind: 'finish', post: await joinParts(attempt, task, surroundings, parts) }
   } catch (error) {
     if (!(error instanceof UnlikeChunks)) throw error
     attempt.log.warn('the parts of the job do not fit together', { reason: error.message })
@@ -80,29 +82,36 @@ async function assembleOrMake(
 
 async function estimate(open: OpenTask): Promise<EstimatePost> {
   const { attempt, spec, sizeBytes } = open
-  const { media, plan, deadline, cues } = await surveyAndPlan(open)
+  const { media, plan, deadline, cues } = await surveyAndDivide(open)
   await requireOutputSpace(attempt, plan)
-  const made = estimateJob(spec, { media, found: cues, sizeBytes }, plan, attempt.settings, deadline)
+  const division = divisionReports(spec, plan, deadline)
+  const made = estimateJob(spec, { media, found: cues, sizeBytes }, plan, attempt.settings, division)
   return { estimate: made, warnings: plan.warnings, progress: attempt.progress.snapshot() }
 }
 
+/** The plan with its division, if one task is not enough. */
+async function surveyAndDivide(open: OpenTask): Promise<Surveyed & Divided> {
+  const made = await surveyAndPlan(open)
+  return { ...made, ...(await divided(open, made.plan, made.used)) }
+}
+
 /** The stored plan if this transcoder can carry it out, else a new one, which is stored. */
-async function planToFollow(open: OpenTask): Promise<Omit<Surveyed, 'media' | 'deadline'>> {
+async function planToFollow(open: OpenTask): Promise<Followed> {
   const { attempt, task } = open
   const followed = storedPlanFor(attempt, task)
   if (followed === null) {
-    const made = await surveyAndPlan(open)
+    const made = await surveyAndDivide(open)
     const plan = await withStoredSubtitles(open, made)
     return { ...made, plan: await storePlan(attempt, plan, hasStoredPlan(task)) }
   }
-  const divided = await dividedAfterAll(open, followed)
-  if (divided === null) return followPlan(open, followed)
-  const made = await followPlan(open, divided)
+  const dividedNow = await dividedAfterAll(open, followed)
+  if (dividedNow === null) return followPlan(open, followed)
+  const made = await followPlan(open, dividedNow)
   return { ...made, plan: await storePlan(attempt, await withStoredSubtitles(open, made), true) }
 }
 
 /** What surveyAndPlan finds, if there is a plan. */
-async function followPlan(open: OpenTask, followed: Plan): Promise<Omit<Surveyed, 'media' | 'deadline'>> {
+async function followPlan(open: OpenTask, followed: Plan): Promise<Followed> {
   const { attempt, surroundings, spec, joined, media, captionFiles } = open
   const cues = await readSourceCues(open)
   // The attempt that stored the plan may have been lost before its report arrived.

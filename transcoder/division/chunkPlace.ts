@@ -2,14 +2,13 @@
 // Not in charge of: searching the source (transportSeek.ts), sources with an index (expectedBytes.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
-import { chunkRunIn } from '../plan/argv/rangeArgs.ts'
+import { rangeRunIn } from '../plan/argv/rangeArgs.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { partsOf, planOfPart } from './plan/partPlan.ts'
 import { isSoughtTransport } from './plan/soughtTransport.ts'
-import type { ChunkSeek } from '#contract/task/plan/divisionPlan.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
-import { secondsOfPart } from '../plan/model/encodedRange.ts'
-import type { Plan } from '#contract/task/plan/plan.ts'
+import { secondsOfRange } from '../plan/model/encodedRange.ts'
+import type { Plan, StampedSeek } from '#contract/task/plan/plan.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
 import { ExpectedBytes } from '../source/expectedBytes.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
@@ -29,7 +28,7 @@ interface Described {
 }
 
 interface Located {
-  seek: ChunkSeek
+  seek: StampedSeek
   from: AccessPoint
   search: TransportSearch
   /** The run-in, on the clock of the time stamps. */
@@ -51,11 +50,12 @@ export async function expectChunk(
   about: Described,
   signal: AbortSignal,
 ): Promise<Plan> {
-  if (plan.part?.kind !== 'chunk' || !isSoughtTransport(about.media)) return plan
+  if (plan.range == null || !isSoughtTransport(about.media)) return plan
   const located = await locate(source, plan, about, signal)
   source.expect(null)
-  const seconds = secondsOfPart(plan)
-  if (located === null || seconds === null || plan.part.to === null) return withSeek(plan, about, located?.seek ?? null)
+  const seconds = secondsOfRange(plan)
+  if (located === null || seconds === null || plan.range.to === null)
+    return withSeek(plan, about, located?.seek ?? null)
   const { search, from, runInSeconds } = located
   const { offset: last } = await search.placeBefore(runInSeconds + seconds + RUN_OUT_SECONDS)
   const first = Math.max(0, from.offset - SEARCH_SPREAD_BYTES)
@@ -89,8 +89,8 @@ export async function findHindrance(
   }
 }
 
-function withSeek(plan: Plan, { media }: Described, seek: ChunkSeek | null): Plan {
-  return plan.part?.kind !== 'chunk' || !isSoughtTransport(media) ? plan : { ...plan, part: { ...plan.part, seek } }
+function withSeek(plan: Plan, { media }: Described, seek: StampedSeek | null): Plan {
+  return plan.range == null || !isSoughtTransport(media) ? plan : { ...plan, range: { ...plan.range, seek } }
 }
 
 /** null = the chunk is decoded from the beginning. */
@@ -100,12 +100,12 @@ async function locate(
   { spec, media }: Described,
   signal: AbortSignal,
 ): Promise<Located | null> {
-  const { part } = plan
+  const { range } = plan
   const { size, ranges } = await source.open()
   // The first chunk is read from the beginning before a cut, too: that the clock runs on there is seen by no other one.
-  if (part?.kind !== 'chunk' || part.from === 0 || !isSoughtTransport(media) || !ranges || size === null) return null
-  const { cut } = readCut({ ...plan, part: { ...part, seek: null } }, true)
-  const clock = chunkRunIn(plan, cut)
+  if (range == null || range.from === 0 || !isSoughtTransport(media) || !ranges || size === null) return null
+  const { cut } = readCut({ ...plan, range: { ...range, seek: null } }, true)
+  const clock = rangeRunIn(plan, cut)
   const search = TransportSearch.of((first, count) => source.readRange(first, count, signal), size, media)
   if (clock === null || search === null) return null
   const originSeconds = outputStartSeconds(spec, media) + (plan.cut?.movesClock === true ? plan.cut.startSeconds : 0)

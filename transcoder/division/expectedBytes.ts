@@ -4,7 +4,7 @@
 import { FormatError } from '../formats/formatError.ts'
 import { readTrackPlaces, type TrackPlaces } from '../formats/mp4/trackPlaces.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
-import { secondsBeforePart, secondsOfPart } from '../plan/model/encodedRange.ts'
+import { secondsBeforeRange, secondsOfRange, skipsVideo } from '../plan/model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { ExpectedBytes } from '../source/expectedBytes.ts'
 import { SkippedBytes } from '../source/skippedBytes.ts'
@@ -80,17 +80,10 @@ export function expectPart(
   tracks: readonly TrackPlaces[] | null,
 ): void {
   const { plan } = part
-  if (plan.part === undefined) return
-  const expected = tracks === null || plan.part.kind === 'rest' ? null : ofChunk(tracks, part)
+  const expected = tracks === null || plan.range == null ? null : ofChunk(tracks, part)
   loopback.expect(expected === null ? null : new ExpectedBytes(expected))
   const skipped = tracks !== null && skipsVideo(plan) ? videoBytes(tracks) : []
   if (skipped.length > 0) loopback.skip(new SkippedBytes(skipped))
-}
-
-/** The rest reads nothing but audio and text: it makes nothing of frames, and reads no captions in them. */
-export function skipsVideo({ part, packaging, extracts }: Plan): boolean {
-  if (part?.kind !== 'rest') return false
-  return packaging?.textTracks !== true && packaging?.thumbnails == null && extracts?.frames == null
 }
 
 /** null = the source has no such index, says more than it, or has less than it says. */
@@ -112,10 +105,10 @@ export async function readTracks(
 }
 
 function ofChunk(tracks: readonly TrackPlaces[], { plan, startSeconds }: Part): ByteRange[] | null {
-  const seconds = secondsOfPart(plan)
+  const seconds = secondsOfRange(plan)
   const videos = tracks.filter(({ handler }) => handler === 'vide')
   if (seconds === null || videos.length !== 1) return null
-  const begin = startSeconds + secondsBeforePart(plan)
+  const begin = startSeconds + secondsBeforeRange(plan)
   const until = begin + seconds + RUN_OUT_SECONDS
   const { samples, isKey } = videos[0]!
   // One key frame more than needed: nothing is read because it is expected.

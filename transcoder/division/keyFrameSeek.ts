@@ -1,12 +1,10 @@
 // In charge of: the key frame of an mp4 or QuickTime source from which a chunk is decoded, from the index: no more is read
 // before the chunk than it needs.
-// Not in charge of: chunks whose filters look at frames before them (division/plan/runIn.ts), the arguments
-// (plan/argv/rangeArgs.ts).
+// Not in charge of: the arguments (plan/argv/rangeArgs.ts).
 import { FormatError } from '../formats/formatError.ts'
 import type { SampleList } from '../formats/mp4/sampleList.ts'
-import { needsRunIn } from './plan/runIn.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
-import { secondsBeforePart } from '../plan/model/encodedRange.ts'
+import { secondsBeforeRange } from '../plan/model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { framesUntilExact, readIndexedSamples } from '../analysis/surveyIndex.ts'
@@ -25,6 +23,17 @@ interface Source {
   startSeconds: number
 }
 
+/** Filters that look at neighbouring frames, and all that is drawn or cut by the time of frames before the chunk. */
+function needsRunIn({ cut, burnIn, packaging, picture }: Plan): boolean {
+  const videos = (packaging?.renditions ?? []).flatMap(({ video }) => (video === null ? [] : [video]))
+  return (
+    cut != null ||
+    burnIn != null ||
+    picture.conversion !== 'none' ||
+    videos.some((video) => video.deinterlace !== 'none' || video.scan !== 'progressive' || video.bitmaps != null)
+  )
+}
+
 /** The plan of a chunk with its key frame, if the index shows one; any other plan as it is. */
 export async function withKeyFrame(
   source: Pick<LoopbackServer, 'open' | 'readRange'>,
@@ -32,12 +41,11 @@ export async function withKeyFrame(
   { media, startSeconds }: Source,
   signal: AbortSignal,
 ): Promise<Plan> {
-  const { part } = plan
+  const { range } = plan
   const { size, ranges } = await source.open()
-  if (part?.kind !== 'chunk' || part.from === 0 || !media.formats.includes('mov') || !ranges || size === null)
-    return plan
+  if (range == null || range.from === 0 || !media.formats.includes('mov') || !ranges || size === null) return plan
   if (needsRunIn(plan)) return plan
-  const begin = startSeconds + secondsBeforePart(plan)
+  const begin = startSeconds + secondsBeforeRange(plan)
   try {
     const samples = await readIndexedSamples(source, size, signal)
     if (samples === null) return plan
@@ -46,7 +54,8 @@ export async function withKeyFrame(
       const until = key === null ? null : await framesUntilExact(source, samples, key.frame, signal)
       if (key === null || until === null) return plan
       const seconds = exactSeconds(samples, key.frame, until)
-      if (seconds <= begin + ROUNDING_SECONDS) return { ...plan, part: { ...part, runInSeconds: begin - key.seconds } }
+      if (seconds <= begin + ROUNDING_SECONDS)
+        return { ...plan, range: { ...range, runInSeconds: begin - key.seconds } }
     }
     return plan
   } catch (error) {

@@ -3,20 +3,20 @@
 import type { Warning } from '#contract/errors.ts'
 import type { DeliverPost, TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
+import { LAST_CHUNK } from '#contract/task/partPositions.ts'
 import { partTaskNumber } from '#contract/taskId.ts'
 import type { Attempt } from '../attempt.ts'
 import { ChunkReading } from './chunkReading.ts'
-import type { PartRecord } from './partRecord.ts'
-import { encodePartRecord } from './recordEncoding.ts'
+import { type PartRecord, decodePartRecord, encodePartRecord } from './partRecord.ts'
 import { chunkRecordOf, restRecordOf, type RestFacts } from './recordParts.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
 import { putWorkObject, workDirectory } from '../upload/workObjects.ts'
 import { encodedSegments } from './plan/encodedSegments.ts'
-import { planOfPart, partsOf } from './plan/partPlan.ts'
+import { partsOf, planOfPart, type PartPlan } from './plan/partPlan.ts'
 import { isSoughtTransport } from './plan/soughtTransport.ts'
 import { surveyPartsOf } from './plan/surveyPlan.ts'
-import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
+import { withMainExtracts } from '../plan/argv/extractArgs.ts'
 import { forEngine } from '../plan/planEngine.ts'
 import { ExpectedBytes } from '../source/expectedBytes.ts'
 import { endedStreamWarnings } from '../analysis/damage/endedStreams.ts'
@@ -24,12 +24,14 @@ import { lateWarnings } from '../pipeline/multiplexOutput.ts'
 import { openTask, type OpenTask, type Surroundings } from '../pipeline/openTask.ts'
 import { LOG_MS } from '../pipeline/reportFailure.ts'
 import { readSourceCues } from '../pipeline/surveyAndPlan.ts'
-import { dividedPlan, requirePlannedBuild, requirePlannedSource } from '../pipeline/taskPlan.ts'
-import { transcode, type Transcoded } from '../pipeline/transcode.ts'
+import { dividedPlan, requirePlannedBuild, requirePlannedSource } from './dividedPlan.ts'
+import { isEmpty, transcode, type Transcoded } from '../pipeline/transcode.ts'
 import { storedFiles } from '../pipeline/transcodeResult.ts'
 import { drawnInChunk } from './drawnSubtitles.ts'
-import { makeSurveyPart } from './surveyPart.ts'
-import { lastVideoSeconds, requireUsableVideo } from './lastVideo.ts'
+import { makeSurveyPart } from './survey.ts'
+import { requireRecord } from './jobRecords.ts'
+import { videoSeconds } from './joinChunks.ts'
+import { withReading } from './partReading.ts'
 import { encodeSourceFacts, SOURCE_MEMBER } from './sourceFacts.ts'
 
 /** The source is not analysed again: the plan says everything. */
@@ -71,12 +73,14 @@ async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Pro
   const cues = part.kind === 'rest' ? await readSourceCues(open) : null
   const { drawn, bitmaps } = part.kind === 'chunk' ? await drawnInChunk(open, whole) : { drawn: null, bitmaps: null }
   const reading = part.kind === 'chunk' && isSoughtTransport(open.media) ? new ChunkReading(open.media, whole) : null
+  const segmented = part.kind === 'chunk' ? encodedSegments(whole) : whole
   const transcoded = await transcode(
     { ...open, bitmaps },
-    { plan: planOfPart(whole, part), drawn, cues },
+    { plan: await withReading(open, planOfPart(whole, part)), drawn, cues },
     {
-      whole: part.kind === 'chunk' ? encodedSegments(whole) : whole,
-      ...(reading === null ? {} : { reading }),
+      whole: segmented,
+      watch: reading ?? undefined,
+      ignoresContainer: part.kind === 'chunk' && hasRest(segmented),
     },
   )
   // The log is sent while the last uploads end.
@@ -92,6 +96,11 @@ async function makeChunkOrRest(open: OpenTask, whole: Plan, part: PartPlan): Pro
     warnings: record.warnings,
     progress: attempt.progress.snapshot(),
   }
+}
+
+/** The rest of the job reads the source: it makes more than files of its own. */
+function hasRest(whole: Plan): boolean {
+  return !isEmpty(withMainExtracts(planOfPart(whole, { kind: 'rest' })))
 }
 
 async function recordOf(
@@ -143,4 +152,19 @@ async function restFacts(
     sourceBytes: sizeBytes,
     tracks: await Promise.all(encoded.slice(audioFiles.length).map(({ stored }) => stored)),
   }
+}
+
+/** The time at which the video of the outputs ends. */
+async function lastVideoSeconds(attempt: Attempt, whole: Plan): Promise<number> {
+  return videoSeconds(decodePartRecord(await requireRecord(attempt, positionOf(whole))))
+}
+
+/** Throws UnlikeChunks if the part that made it found that one task has to make the job. */
+async function requireUsableVideo({ taskClient, controller }: Attempt, whole: Plan): Promise<void> {
+  const record = await taskClient.fetchPartRecord(positionOf(whole), controller.signal)
+  if (record !== null) decodePartRecord(record)
+}
+
+function positionOf({ division }: Plan): number {
+  return surveyPartsOf(division!) + LAST_CHUNK
 }

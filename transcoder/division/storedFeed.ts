@@ -1,5 +1,5 @@
 // In charge of: the streams that parts of a divided job encoded, written to the pipes of the process that copies them.
-// Not in charge of: which they are (assembleJob.ts), one stream (upload/workObjects.ts).
+// Not in charge of: which they are (joinParts.ts), one stream (upload/workObjects.ts).
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { Attempt } from '../attempt.ts'

@@ -3,7 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Attempt } from '../attempt.ts'
 import type { BitmapTrack, MediaInfo } from '../plan/model/mediaInfo.ts'
-import { secondsBeforePart, secondsOfPart } from '../plan/model/encodedRange.ts'
+import { secondsBeforeRange, secondsOfRange } from '../plan/model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { drawnBitmaps } from '../plan/streams/bitmapBurnIn.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
@@ -49,9 +49,9 @@ export class DrawnBitmaps {
     const { workspace, controller } = this.#attempt
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
     return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
-      from: secondsBeforePart(plan),
+      from: secondsBeforeRange(plan),
       // More than the frames that are encoded after a chunk.
-      to: secondsBeforePart(plan) + (secondsOfPart(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
+      to: secondsBeforeRange(plan) + (secondsOfRange(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
     })
   }
 }

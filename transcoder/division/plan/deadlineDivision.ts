@@ -8,7 +8,6 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { chunkSecondsOf } from './chunkGrid.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import { samplingSeconds } from './samplingCost.ts'
-import { SlotTimes } from './slotTimes.ts'
 import { surveyParts } from './surveyPlan.ts'
 
 export interface Deadline {
@@ -97,4 +96,20 @@ function secondsAround({ sampling }: Work, slots: number): number {
   const survey =
     parts === null ? sampling : START_SECONDS + Math.ceil(parts / slots) * (START_SECONDS + sampling / parts)
   return START_SECONDS + survey + START_SECONDS
+}
+
+export class SlotTimes {
+  /** When each slot becomes free, in seconds. Ascending. */
+  readonly #freeAt: number[]
+
+  constructor(slots: number) {
+    this.#freeAt = Array.from({ length: slots }, () => 0)
+  }
+
+  /** The next part. @returns when it ends */
+  run(seconds: number): number {
+    const end = this.#freeAt.shift()! + seconds
+    this.#freeAt.splice(this.#freeAt.findLastIndex((at) => at <= end) + 1, 0, end)
+    return end
+  }
 }

@@ -1,9 +1,12 @@
 // In charge of: the plan of one part of a divided job.
-// Not in charge of: how the job is divided (planDivision.ts), the part's frames by number (model/encodedRange.ts).
-import type { DivisionPlan, PartPlan } from '#contract/task/plan/divisionPlan.ts'
+// Not in charge of: how the job is divided (planDivision.ts), the frames of a range by number (plan/model/encodedRange.ts).
+import type { DivisionPlan } from '#contract/task/plan/divisionPlan.ts'
 import { intermediateTracks } from './copyPlan.ts'
 import { encodedSegments } from './encodedSegments.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
+
+/** What one part makes: a range of the video (EncodedRange), or everything else. `chunk`: its position in the video. */
+export type PartPlan = { kind: 'chunk'; chunk: number; from: number; to: number | null } | { kind: 'rest' }
 
 /**
  * The parts in the order of their index: the last chunk, the rest, chunk 0, chunk 1 and so on. The rest needs the number of
@@ -23,9 +26,12 @@ export function planOfPart(plan: Plan, part: PartPlan): Plan {
   const segmented = encodedSegments(plan)
   const { packaging } = segmented
   if (packaging === null) throw new TypeError('the video of this plan has no common segments')
-  if (part.kind === 'rest') return planOfRest(plan, part)
+  if (part.kind === 'rest') return planOfRest(plan)
   // The main task has reported the warnings of the plan.
-  const common = { ...segmented, part, warnings: [] }
+  const { from, to } = part
+  const rateFactors = plan.division?.rateFactors
+  const range = { from, to, ...(rateFactors === undefined ? {} : { rateFactors }) }
+  const common = { ...segmented, range, warnings: [] }
   return {
     ...common,
     packaging: { ...packaging, textTracks: false, subtitles: [], thumbnails: null },
@@ -37,9 +43,9 @@ export function planOfPart(plan: Plan, part: PartPlan): Plan {
   }
 }
 
-function planOfRest(plan: Plan, part: PartPlan): Plan {
+function planOfRest(plan: Plan): Plan {
   const audioFiles = [...plan.audioFiles, ...intermediateTracks(plan)]
-  const common = { ...plan, part, warnings: [], burnIn: null, audioFiles }
+  const common = { ...plan, range: null, warnings: [], burnIn: null, audioFiles }
   const { packaging } = plan
   // Captions are added when the files are made.
   if (packaging === null) return { ...common, outputs: [], sidecars: [] }

@@ -9,12 +9,11 @@ import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { automaticChunkSeconds, tooLongForOneAttempt, type AutomaticDivision } from './automaticDivision.ts'
 import { isRegularBoundary, longestChunkSeconds } from './chunkGrid.ts'
-import { taperedShares } from './chunkShares.ts'
 import { deadlineChunkSeconds } from './deadlineDivision.ts'
 import { encodedSegments, SEGMENT_SECONDS } from './encodedSegments.ts'
 import { notDivided } from './notDivided.ts'
-import { fitsInRecords } from './recordSize.ts'
 import { MAX_SURVEY_PARTS } from './surveyPlan.ts'
+import { MAX_PART_RECORD_BYTES } from '#contract/task/protocol.ts'
 
 export interface DivisionAbilities {
   /** The source can be read from any byte. */
@@ -33,7 +32,7 @@ export type Division = { division: DivisionPlan } | { left_out: string | null }
 /** One part makes everything but the video. */
 const OTHER_PARTS = 1
 /**
- * The shortest chunk near the end of a job (chunkShares.ts). Starting one takes a second or two, and its buffer begins 40 %
+ * The shortest chunk near the end of a job. Starting one takes a second or two, and its buffer begins 40 %
  * full.
  */
 const LEAST_LAST_SECONDS = 15
@@ -100,6 +99,38 @@ function videoSeconds(spec: JobSpec, media: MediaInfo): number | null {
   return outputDuration(media, [media.video], outputStartSeconds(spec, media))
 }
 
+/** The last chunks have the length of the longest chunk, divided by these. */
+const STEPS = [2, 4]
+
+/**
+ * The lengths of chunks that are all equally long, in segments; they need not be whole numbers. `length`: of the video;
+ * `most`: of the longest chunk.
+ */
+export function equalShares(length: number, most: number, maxChunks: number): number[] {
+  const count = Math.min(Math.ceil(length / most), maxChunks)
+  return Array.from({ length: count }, () => length / count)
+}
+
+/**
+ * The slots take chunks as they become free. If the last chunks were as long as the others, most slots would wait half of
+ * that time for the last chunk. So the last ones are shorter: for each slot, one of half the length, then one of a quarter.
+ * `least`: length of the shortest chunk.
+ */
+export function taperedShares(
+  length: number,
+  { most, least, slots }: { most: number; least: number; slots: number },
+  maxChunks: number,
+): number[] {
+  const tail = STEPS.filter((step) => most / step >= least).flatMap((step) =>
+    Array.from({ length: slots }, () => most / step),
+  )
+  const before = length - tail.reduce((sum, share) => sum + share, 0)
+  // Before the shorter chunks, each slot has a chunk of full length.
+  const count = Math.ceil(before / most)
+  if (slots < 2 || before < slots * most || count + tail.length > maxChunks) return equalShares(length, most, maxChunks)
+  return [...equalShares(before, most, count), ...tail]
+}
+
 /** `length`: of the video in segments; `shares`: of each chunk. */
 function chunkStarts(packaging: PackagingPlan, length: number, shares: readonly number[]): number[] {
   const starts = [0]
@@ -121,4 +152,18 @@ function chunkStarts(packaging: PackagingPlan, length: number, shares: readonly 
 function candidates(start: number, share: number): number[] {
   const distances = Array.from({ length: Math.ceil(share / 2) + 1 }, (_, distance) => distance)
   return distances.flatMap((distance) => (distance === 0 ? [start] : [start - distance, start + distance]))
+}
+
+/** The rest of the message is what is not a list of segments. */
+const MAX_CHARACTERS = (MAX_PART_RECORD_BYTES * 3) / 4
+/** A segment, compressed. Most of it is the hash, which cannot be compressed. */
+const SEGMENT_CHARACTERS = 100
+
+/** `chunkSeconds`: of the longest chunk. */
+export function fitsInRecords({ renditions, segmentDuration }: PackagingPlan, chunkSeconds: number): boolean {
+  // At each splice point begins one more, at most.
+  const splices = Math.max(0, ...renditions.map(({ video }) => video?.spliceFrames.length ?? 0))
+  const segments = Math.ceil(chunkSeconds / toNumber(segmentDuration)) + splices
+  const videos = renditions.filter(({ kind }) => kind === 'video').length
+  return segments * videos * SEGMENT_CHARACTERS <= MAX_CHARACTERS
 }

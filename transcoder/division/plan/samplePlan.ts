@@ -1,12 +1,24 @@
-// In charge of: the plan of a sample: a few GOPs of a divided job, encoded to learn their size.
+// In charge of: which renditions of a divided job are encoded at a constant rate factor, and the plan of a sample: a few GOPs,
+// encoded to learn their size.
 // Not in charge of: which GOPs (rateSampling.ts), running it (division/rates/encodePlace.ts).
-import { needsRateFactor } from './chunkRate.ts'
 import { planOfPart } from './partPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { RUN_IN_SECONDS, type RatePlace, type SampledGop } from './rateSampling.ts'
+
+/**
+ * Encoders whose chunks need a constant rate factor. With an average bitrate, each chunk begins with the encoder's guess
+ * and ends near the average whatever it shows: 2 % of the size and of the quality after each join for film, several times
+ * as much where easy and difficult parts alternate. mpeg2 is not divided (notDivided.ts).
+ */
+const DRIFTING: ReadonlySet<VideoPlan['codec']> = new Set(['h264', 'hevc'])
+
+/** A rendition of vbr whose chunks would differ from one encode. qvbr is a constant rate factor as it is. */
+export function needsRateFactor(video: VideoPlan | null): video is VideoPlan {
+  return video !== null && video.copied == null && video.mode === 'vbr' && DRIFTING.has(video.codec)
+}
 
 /** The renditions that need a factor, by their position in the packaging. */
 export interface SampledRenditions {

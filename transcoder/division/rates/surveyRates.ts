@@ -1,7 +1,7 @@
 // In charge of: the same search as findRateFactors.ts, spread over parts of the job: where they begin, the samples of one
 // part, and the factors that follow from the samples of all parts.
 // Not in charge of: encoding one sample (encodePlace.ts), the arithmetic (division/plan/rateFactor.ts), records
-// (division/surveyRecord.ts).
+// (division/survey.ts).
 import { FIRST_FACTORS, RateSamples } from '../plan/rateFactor.ts'
 import { mostPlaces, placeGops, ratePlaces, type RatePlace } from '../plan/rateSampling.ts'
 import type { EncodePlace, RateSource, RateTarget } from './findRateFactors.ts'

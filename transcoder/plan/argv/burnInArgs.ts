@@ -54,9 +54,7 @@ export function burnInFilters(plan: Plan, video: VideoPlan, files: readonly stri
     // original_size: letters keep their shape where pixels are not square. complex: Arabic and Indic scripts.
     `ass=filename=${file}:original_size=${look.width}x${look.height}:shaping=complex`,
     // setpts forgets the frame rate (ffmpeg 7), which the encoder would then guess.
-    // A chunk begins with its first frame, whose time is later.
-    ...(factor === 1
-      ? []
-      : [`setpts=PTS/${factor}`, `fps=${num}/${den}${plan.part?.kind === 'chunk' ? '' : ':start_time=0'}`]),
+    // A range begins with its first frame, whose time is later.
+    ...(factor === 1 ? [] : [`setpts=PTS/${factor}`, `fps=${num}/${den}${plan.range == null ? ':start_time=0' : ''}`]),
   ]
 }

@@ -8,7 +8,7 @@ import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
 import { carrierGraph, carrierInputs, carrierRates, type CarrierClock } from './captionCarriers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
-import { chunkRange, encoderClock } from './rangeArgs.ts'
+import { rangeInCut, encoderClock } from './rangeArgs.ts'
 import { readCut } from './cutArgs.ts'
 import { audioGraphs, muxedEncodes, steadyTracksOf } from './audioGraphs.ts'
 import { steadyArgs, steadyInput } from './steadyAudio.ts'
@@ -252,7 +252,7 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady
     video === null || video.copied != null ? [] : [{ video, position }],
   )
   const clockOf = ({ frameRate, mode }: VideoPlan, overlaid: boolean) =>
-    encoderClock(chunkRange(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
+    encoderClock(rangeInCut(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
   // Captions come last: filters after them might change the captions of a frame, and one that drops frames loses them.
   const finished = ({ embedded }: VideoPlan, position: number) =>
     embedded === undefined ? `v${position}` : `n${position}`

@@ -1,14 +1,13 @@
-// In charge of: the arguments of a chunk: where ffmpeg starts to read, and the filters that give exactly the frames that
+// In charge of: the arguments of a range of the video: where ffmpeg starts to read, and the filters that give exactly the frames that
 // one run over the whole source would give at these numbers.
-// Not in charge of: where chunks begin (division/plan/), start_seconds and end_seconds (cutArgs.ts).
+// Not in charge of: where it begins (division/plan/), start_seconds and end_seconds (cutArgs.ts).
 //
 // ffmpeg's clock is the clock of a run over the whole source. So each choice between two frames, each time of a caption and of
-// an image is the same in every chunk; only the encoder counts from 0.
+// an image is the same in every range; only the encoder counts from 0.
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
-import { chunkFrames, type FrameRange } from '../model/encodedRange.ts'
-import type { ChunkSeek } from '#contract/task/plan/divisionPlan.ts'
-import type { Plan } from '#contract/task/plan/plan.ts'
+import { rangeFrames, type FrameRange } from '../model/encodedRange.ts'
+import type { Plan, StampedSeek } from '#contract/task/plan/plan.ts'
 
 /** Decoders and filters that look at their neighbours have settled after this time. */
 const RUN_IN_SECONDS = 2
@@ -16,14 +15,14 @@ const MICRO = 1e6
 /** `overlay` may lose its last frame where another filter ended its input. */
 const SPARE_FRAMES = 4
 
-/** How ffmpeg's clock follows from the clock of the file, without a chunk. */
+/** How ffmpeg's clock follows from the clock of the file, without a range. */
 export interface WholeReading {
   /** -ss; null = from the beginning. */
   skippedSeconds: number | null
   /** -itsoffset. */
   offsetSeconds: number
   cut: CutPlan | null
-  /** As in the chunk's PartPlan. */
+  /** As in EncodedRange. */
   runInSeconds?: number | undefined
 }
 
@@ -33,8 +32,8 @@ function runIn({ first }: FrameRange, rate: Rational, cut: CutPlan | null, exact
   return exact === undefined ? Math.floor(begin - RUN_IN_SECONDS) : Math.round((begin - exact) * MICRO) / MICRO
 }
 
-/** Options of the input; null = the chunk is near the beginning: as without it. */
-export function chunkSeek(
+/** Options of the input; null = the range is near the beginning: as without it. */
+export function rangeSeek(
   range: FrameRange,
   rate: Rational,
   { skippedSeconds, offsetSeconds, cut, runInSeconds }: WholeReading,
@@ -50,24 +49,23 @@ export function chunkSeek(
  * The same of a source without an index, by its time stamps. -copyts: versions of ffmpeg count differently from the place
  * that was sought in a transport stream, unless they keep the time stamps.
  */
-export function stampedSeek({ fromSeconds, originSeconds }: ChunkSeek): string[] {
+export function stampedSeek({ fromSeconds, originSeconds }: StampedSeek): string[] {
   const seek = ['-copyts', '-seek_timestamp', '1', '-noaccurate_seek', '-ss', fromSeconds.toFixed(6)]
   return [...seek, '-itsoffset', (-originSeconds).toFixed(6)]
 }
 
 /**
- * Seconds on ffmpeg's clock up to which a plan's chunk may begin to decode; null = it is decoded from the beginning, or it
- * is no chunk. `cut`: as the run reads it.
+ * Seconds on ffmpeg's clock up to which a plan's range may begin to decode; null = it is decoded from the beginning. `cut`: as the run reads it.
  */
-export function chunkRunIn(plan: PlanOfChunk, cut: CutPlan | null): number | null {
+export function rangeRunIn(plan: PlanOfRange, cut: CutPlan | null): number | null {
   const video = plan.packaging?.renditions.find(({ kind }) => kind === 'video')?.video ?? null
-  const range = video === null ? null : chunkFrames(plan, video.frameRate)
+  const range = video === null ? null : rangeFrames(plan, video.frameRate)
   if (video === null || range === null) return null
   const clock = runIn(range, video.frameRate, cut)
   return clock <= 0 ? null : clock
 }
 
-type PlanOfChunk = Partial<Pick<Plan, 'part' | 'packaging'>>
+type PlanOfRange = Partial<Pick<Plan, 'range' | 'packaging'>>
 
 function startOf({ rate, start }: NonNullable<CutPlan['frames']>): number {
   return (start * rate.den) / rate.num
@@ -91,14 +89,14 @@ function framesFrom(rate: Rational, first: number, end: number | null, atEnd: st
   ]
 }
 
-/** The frames of this plan's chunk and `more` after it, up to the end of a cut; null = the plan is of no chunk. */
-export function chunkRange(
-  plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'part' | 'packaging'>>,
+/** The frames of this plan's range and `more` after it, up to the end of a cut; null = it has no range. */
+export function rangeInCut(
+  plan: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'range' | 'packaging'>>,
   rate: Rational,
   more = 0,
 ): FrameRange | null {
-  const chunk = chunkFrames(plan, rate)
-  const range = chunk === null || chunk.end === null ? chunk : { ...chunk, end: chunk.end + more }
+  const own = rangeFrames(plan, rate)
+  const range = own === null || own.end === null ? own : { ...own, end: own.end + more }
   const cut = plan.cut?.frames
   if (range === null || cut == null || cut.end === null) return range
   const frames = Math.ceil(((cut.end - cut.start) * rate.num * cut.rate.den) / (rate.den * cut.rate.num) - 1e-9)
@@ -106,7 +104,7 @@ export function chunkRange(
 }
 
 /** As videoCutFilters (cutArgs.ts). `range`: at `outputRate`; `atEnd`: more options of `fps`. */
-export function chunkFilters(
+export function rangeFilters(
   { first, end }: FrameRange,
   cut: CutPlan | null | undefined,
   perFrame: number,
@@ -116,7 +114,7 @@ export function chunkFilters(
   if (cut?.frames == null) return framesFrom(outputRate, first, withSpare(end), atEnd)
   const { rate, start } = cut.frames
   const sourceRate = { num: rate.num * perFrame, den: rate.den }
-  // One second more than needed: the frame that is shown when the chunk begins.
+  // One second more than needed: the frame that is shown when the range begins.
   const before = Math.max(0, Math.floor((toNumber(sourceRate) * first) / toNumber(outputRate) - toNumber(sourceRate)))
   return [
     ...framesFrom(sourceRate, start * perFrame + before, null, atEnd),
@@ -126,7 +124,7 @@ export function chunkFilters(
   ]
 }
 
-/** `encoderClock` ends the chunk exactly. */
+/** `encoderClock` ends the range exactly. */
 function withSpare(end: number | null): number | null {
   return end === null ? null : end + SPARE_FRAMES
 }

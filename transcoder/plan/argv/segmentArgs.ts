@@ -4,8 +4,7 @@
 // (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
-import { chunkBuffer } from '../video/rangeBuffer.ts'
-import { chunkRateFactor } from '../../division/plan/chunkRate.ts'
+import { rangeBuffer } from '../video/rangeBuffer.ts'
 import { copyEndArgs, transportFilters } from './copyArgs.ts'
 import { copyCutArgs } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
@@ -152,8 +151,8 @@ function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores
       ? []
       : videoEncoderArgs(plan, video, {
           cores,
-          rateFactor: chunkRateFactor(plan, rendition),
-          buffer: chunkBuffer(plan, video),
+          rateFactor: plan.range?.rateFactors?.[rendition],
+          buffer: rangeBuffer(plan, video),
           inTransportStream: forms.every((form) => segmentForms[form].container === 'ts'),
         })),
     ...(video === null ? [] : mp4Tag(video)),

@@ -1,38 +1,38 @@
-// In charge of: the decoder's buffer where chunks meet: how full it is there, and how a chunk is encoded so that it can
-// end like that.
-// Not in charge of: the filler after a chunk (segmenter/cutters/rangeEndCutter.ts), the flags (argv/encoderArgs.ts).
+// In charge of: the decoder's buffer where ranges of a video meet that are encoded by themselves: how full it is there, and
+// how a range is encoded so that it can end like that.
+// Not in charge of: the filler after a range (segmenter/cutters/constantRateRange.ts), the flags (argv/encoderArgs.ts).
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import { decoderBuffer, type DecoderBuffer } from '../../formats/video/decoderBuffer.ts'
-import { chunkFrames, type FrameRange } from '../model/encodedRange.ts'
+import { rangeFrames, type FrameRange } from '../model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 /**
- * Share of the buffer that is full where a chunk begins. The encoder of the chunk before has to leave as much, and the
- * encoder of this chunk spends it on its first picture. 0.4 was left by every h.264 encode that was measured, with cuts and
+ * Share of the buffer that is full where a range begins. The encoder of the range before has to leave as much, and the
+ * encoder of this range spends it on its first picture. 0.4 was left by every h.264 encode that was measured, with cuts and
  * noise right before the join; 0.5 was not. vbr and qvbr leave 0.5 where the video is at its largest rate all the time:
- * from 0.9, each chunk would take 0.4 of a buffer more than arrives.
+ * from 0.9, each range would take 0.4 of a buffer more than arrives.
  */
 const JOIN_FULLNESS = 0.4
 /** Share of the buffer that is full where the output begins: the encoders choose it. */
 export const FIRST_FULLNESS = 0.9
-/** Seconds after the end of a chunk that are encoded and dropped: the encoder keeps bits for the key frame that follows. */
+/** Seconds after the end of a range that are encoded and dropped: the encoder keeps bits for the key frame that follows. */
 const RUN_OUT_SECONDS = 1
-/** Seconds at the end of a chunk in which the buffer is filled to four fifths, if it is emptier. */
+/** Seconds at the end of a range in which the buffer is filled to four fifths, if it is emptier. */
 const SAVING_SECONDS = 1
 
-type PartOfPlan = Pick<Plan, 'part'> & Partial<Pick<Plan, 'packaging'>>
+type PlanOfRange = Pick<Plan, 'range'> & Partial<Pick<Plan, 'packaging'>>
 
-export interface ChunkBuffer {
-  /** Share of the buffer at the chunk's beginning; null = the encoder's choice. */
+export interface RangeBuffer {
+  /** Share of the buffer at the range's beginning; null = the encoder's choice. */
   initial: number | null
-  /** Frames of the chunk, by number in it, in which bits are saved; null = none. */
+  /** Frames of the range, by number in it, in which bits are saved; null = none. */
   saving: { first: number; last: number } | null
 }
 
-/** How full the buffer is when the chunk begins and ends. null = the plan makes no chunk. */
-export function chunkBuffer(plan: PartOfPlan, video: VideoPlan): ChunkBuffer | null {
-  const range = chunkFrames(plan, video.frameRate)
+/** How full the buffer is when the range begins and ends. null = the run encodes all of the video, or none. */
+export function rangeBuffer(plan: PlanOfRange, video: VideoPlan): RangeBuffer | null {
+  const range = rangeFrames(plan, video.frameRate)
   if (range === null) return null
   const { first, end } = range
   return {
@@ -41,19 +41,19 @@ export function chunkBuffer(plan: PartOfPlan, video: VideoPlan): ChunkBuffer | n
   }
 }
 
-/** What a chunk stores until its end, so that the buffer is as full as where the next one begins. */
-export interface ChunkEnd {
+/** What a range stores until its end, so that the buffer is as full as where the next one begins. */
+export interface RangeEnd {
   frames: number
   bytes: number
 }
 
-/** The end of a chunk of a constant bitrate. null = no chunk follows, or the rate is not constant. */
-export function chunkEnd(plan: PartOfPlan, video: VideoPlan): ChunkEnd | null {
+/** The end of a range of a constant bitrate. null = nothing follows, or the rate is not constant. */
+export function rangeEnd(plan: PlanOfRange, video: VideoPlan): RangeEnd | null {
   const range = constantRange(plan, video)
   if (range === null || range.end === null) return null
   const { first, end } = range
   const atFirst = first === 0 ? Math.floor(((FIRST_FULLNESS - JOIN_FULLNESS) * bufferBits(video)) / 8) : 0
-  // Counted from the beginning of the output: roundings do not add up over many chunks.
+  // Counted from the beginning of the output: roundings do not add up over many ranges.
   return { frames: end - first, bytes: atFirst + bytesUntil(end, video) - bytesUntil(first, video) }
 }
 
@@ -61,10 +61,10 @@ export function chunkEnd(plan: PartOfPlan, video: VideoPlan): ChunkEnd | null {
 const TICKS_PER_FRAME = 2
 
 /**
- * Clock ticks from the last key frame before the chunk to its first frame; null = nothing comes before, or the rate is not
+ * Clock ticks from the last key frame before the range to its first frame; null = nothing comes before, or the rate is not
  * constant.
  */
-export function ticksBefore(plan: PartOfPlan, video: VideoPlan): number | null {
+export function ticksBefore(plan: PlanOfRange, video: VideoPlan): number | null {
   const range = constantRange(plan, video)
   if (range === null || range.first === 0) return null
   const { gopFrames, spliceFrames } = video
@@ -73,15 +73,15 @@ export function ticksBefore(plan: PartOfPlan, video: VideoPlan): number | null {
   return (range.first - key) * TICKS_PER_FRAME
 }
 
-/** Frames at this rate that are filtered after the chunk, for renditions of a constant bitrate. */
-export function runOutFrames({ part, packaging }: PartOfPlan, rate: Rational): number {
+/** Frames at this rate that are filtered after the range, for renditions of a constant bitrate. */
+export function runOutFrames({ range, packaging }: PlanOfRange, rate: Rational): number {
   const isNeeded =
-    part?.kind === 'chunk' && part.to !== null && packaging?.renditions.some(({ video }) => video?.mode === 'cbr')
+    range != null && range.to !== null && packaging?.renditions.some(({ video }) => video?.mode === 'cbr')
   return isNeeded === true ? Math.ceil(toNumber(rate) * RUN_OUT_SECONDS) : 0
 }
 
-function constantRange(plan: PartOfPlan, { mode, frameRate }: VideoPlan): FrameRange | null {
-  return mode === 'cbr' ? chunkFrames(plan, frameRate) : null
+function constantRange(plan: PlanOfRange, { mode, frameRate }: VideoPlan): FrameRange | null {
+  return mode === 'cbr' ? rangeFrames(plan, frameRate) : null
 }
 
 function savedFrames(frames: number, rate: Rational): { first: number; last: number } {

@@ -32,7 +32,7 @@ export interface MeteredStream {
   counts: MediaCounts
   /** The beginning of the stream as the encoder wrote it, before it is cut into segments. */
   head: Uint8Array
-  /** What a chunk of video asks of the decoder's buffer; null or missing = it was not measured. */
+  /** What a range of the video asks of the decoder's buffer; null or missing = it was not measured. */
   demand?: BufferDemand | null
 }
 
@@ -43,7 +43,7 @@ export class MeteredCutter implements Cutter {
   #head: Uint8Array[] = []
   #headBytes = 0
 
-  /** `buffer`: of the decoder, for a chunk of video in fragments. */
+  /** `buffer`: of the decoder, for a range of the video in fragments. */
   constructor(cutter: Cutter, form: SegmentForm, buffer: DecoderBuffer | null = null) {
     this.#cutter = cutter
     this.#bufferMeter = buffer === null ? null : new BufferMeter(buffer)

@@ -5,8 +5,13 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { joinChunks, sortParts, videoSeconds } from '../../../../transcoder/division/joinChunks.ts'
 import { joinWarnings } from '../../../../transcoder/division/joinedBuffer.ts'
-import type { ChunkRecord, PartRecord, StreamRecord } from '../../../../transcoder/division/partRecord.ts'
-import { decodePartRecord, encodePartRecord } from '../../../../transcoder/division/recordEncoding.ts'
+import {
+  type ChunkRecord,
+  type PartRecord,
+  type StreamRecord,
+  decodePartRecord,
+  encodePartRecord,
+} from '../../../../transcoder/division/partRecord.ts'
 import { UnlikeChunks } from '../../../../transcoder/division/unlikeChunks.ts'
 import { encodedSegments } from '../../../../transcoder/division/plan/encodedSegments.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'

@@ -1,9 +1,8 @@
-// In charge of: how a chunk of a constant bitrate is encoded, and where it ends.
-// Not in charge of: what the encoder makes of it (pipeline/dividedRate.test.ts).
+// In charge of: how a range of a constant bitrate is encoded, and where it ends.
+// Not in charge of: what the encoder makes of it (division/dividedRate.test.ts).
 import { describe, expect, test } from 'vitest'
 import { videoEncoderArgs } from '../../../../transcoder/plan/argv/encoderArgs.ts'
-import { chunkBuffer, chunkEnd, runOutFrames, ticksBefore } from '../../../../transcoder/plan/video/rangeBuffer.ts'
-import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
+import { rangeBuffer, rangeEnd, runOutFrames, ticksBefore } from '../../../../transcoder/plan/video/rangeBuffer.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
@@ -11,7 +10,7 @@ import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../suppor
 
 /** Segments of 2 s, GOPs of 1 s, 800 kbps. */
 function made(
-  part: [from: number, to: number | null],
+  range: [from: number, to: number | null],
   change: Partial<VideoPlan> = {},
 ): { plan: Plan; video: VideoPlan } {
   const spec = jobSpec({
@@ -21,17 +20,16 @@ function made(
   const plan = planJob(spec, mediaInfo())
   const packaging = plan.packaging!
   const video = { ...packaging.renditions[0]!.video!, ...change }
-  const [from, to] = part
-  const chunk: PartPlan = { kind: 'chunk', chunk: from === 0 ? 0 : 1, from, to }
+  const [from, to] = range
   const renditions = packaging.renditions.with(0, { ...packaging.renditions[0]!, video })
-  return { plan: { ...plan, part: chunk, packaging: { ...packaging, renditions } }, video }
+  return { plan: { ...plan, range: { from, to }, packaging: { ...packaging, renditions } }, video }
 }
 
-const chunk = (...[part, change]: Parameters<typeof made>) => {
-  const { plan, video } = made(part, change)
+const chunk = (...[range, change]: Parameters<typeof made>) => {
+  const { plan, video } = made(range, change)
   return {
-    buffer: chunkBuffer(plan, video),
-    end: chunkEnd(plan, video),
+    buffer: rangeBuffer(plan, video),
+    end: rangeEnd(plan, video),
     ticks: ticksBefore(plan, video),
     runOut: runOutFrames(plan, video.frameRate),
   }
@@ -96,8 +94,8 @@ test.each(['vbr', 'qvbr'] as const)('%s begins with what the chunk before leaves
 
 test('jobs of one task', () => {
   const { plan, video } = made([0, 1])
-  const { part: _part, ...whole } = plan
-  expect([chunkBuffer(whole, video), chunkEnd(whole, video), runOutFrames(whole, video.frameRate)]).toEqual([
+  const { range: _range, ...whole } = plan
+  expect([rangeBuffer(whole, video), rangeEnd(whole, video), runOutFrames(whole, video.frameRate)]).toEqual([
     null,
     null,
     0,
@@ -106,10 +104,10 @@ test('jobs of one task', () => {
 
 test('the encoder’s flags', () => {
   const { plan, video } = made([5, 8])
-  const params = (buffer: ReturnType<typeof chunkBuffer>): string | undefined => {
+  const params = (buffer: ReturnType<typeof rangeBuffer>): string | undefined => {
     const args = videoEncoderArgs(plan, video, { buffer })
     return args[args.indexOf('-x264-params') + 1]
   }
   expect(params(null)).toBe('nal-hrd=cbr:force-cfr=1')
-  expect(params(chunkBuffer(plan, video))).toBe('nal-hrd=cbr:force-cfr=1:vbv-init=0.4:zones=125,149,q=51')
+  expect(params(rangeBuffer(plan, video))).toBe('nal-hrd=cbr:force-cfr=1:vbv-init=0.4:zones=125,149,q=51')
 })

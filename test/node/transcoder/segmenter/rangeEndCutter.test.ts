@@ -3,13 +3,12 @@
 import { writeFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fillerUnit, LEAST_FILLER, NalCounter } from '../../../../transcoder/formats/video/filler.ts'
-import { ChunkEndCutter } from '../../../../transcoder/segmenter/cutters/rangeEndCutter.ts'
+import { RangeEndCutter } from '../../../../transcoder/segmenter/cutters/constantRateRange.ts'
 import { CmafVideoCutter } from '../../../../transcoder/segmenter/cutters/cmafVideoCutter.ts'
 import { toNumber } from '../../../../transcoder/formats/rational.ts'
-import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { constantRateChunk } from '../../../../transcoder/segmenter/cutters/constantRateRange.ts'
+import { constantRateRange } from '../../../../transcoder/segmenter/cutters/constantRateRange.ts'
 import type { Cadence, CutEvent } from '../../../../transcoder/segmenter/cutters/cutter.ts'
 import { ffmpeg, ffprobe, testFfmpeg } from '../../../support/media/media.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
@@ -37,7 +36,7 @@ interface Cut {
 
 /** `piece`: bytes of one read. */
 function cut(bytes: number, piece = 1000): Cut {
-  const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), {
+  const cutter = new RangeEndCutter(new CmafVideoCutter(cadence, 0), {
     frames: FRAMES,
     bytes,
   })
@@ -92,7 +91,7 @@ describe('the last access unit', () => {
   })
 
   test('needs a key frame behind it', () => {
-    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), {
+    const cutter = new RangeEndCutter(new CmafVideoCutter(cadence, 0), {
       frames: FRAMES - 1,
       bytes: 0,
     })
@@ -100,7 +99,7 @@ describe('the last access unit', () => {
   })
 
   test('a stream that is cut off', () => {
-    const cutter = new ChunkEndCutter(new CmafVideoCutter(cadence, 0), {
+    const cutter = new RangeEndCutter(new CmafVideoCutter(cadence, 0), {
       frames: FRAMES,
       bytes: 0,
     })
@@ -116,8 +115,8 @@ describe('of a plan', () => {
     const packaging = plan.packaging!
     const video = { ...packaging.renditions[0]!.video!, ...change }
     const segments = 4 / toNumber(packaging.segmentDuration)
-    const part: PartPlan = { kind: 'chunk', chunk: 0, from: 0, to: segments }
-    const chunk = constantRateChunk(new CmafVideoCutter(cadence, 0), { part, packaging }, video)
+    const range = { from: 0, to: segments }
+    const chunk = constantRateRange(new CmafVideoCutter(cadence, 0), { range, packaging }, video)
     const events = [...chunk.cutter.push(encoded), ...chunk.cutter.end(null)]
     return { events, overrun: chunk.overrun() }
   }

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { removalDelayBits } from '../../../../transcoder/formats/video/hrdLengths.ts'
 import { continuedUnit } from '../../../../transcoder/formats/video/pictureTiming.ts'
-import { ChunkStartCutter } from '../../../../transcoder/segmenter/cutters/rangeStartCutter.ts'
+import { RangeStartCutter } from '../../../../transcoder/segmenter/cutters/constantRateRange.ts'
 import { CmafVideoCutter } from '../../../../transcoder/segmenter/cutters/cmafVideoCutter.ts'
 import { ffmpeg, testFfmpeg } from '../../../support/media/media.ts'
 import { runProgram } from '../../../support/runProgram.ts'
@@ -55,7 +55,7 @@ describe.each([
       `${flashSource(2, rate, '160x96')} -map 0:v ${coding} ${gops} ${more} ${mp4}`.replaceAll('  ', ' '),
     )
     const cut = (ticks: number, pieceBytes: number): Buffer => {
-      const cutter = new ChunkStartCutter(new CmafVideoCutter(cadence, 0), ticks)
+      const cutter = new RangeStartCutter(new CmafVideoCutter(cadence, 0), ticks)
       const { init, segments } = cutSegments(cutter, encoded, { pieceBytes })
       return Buffer.concat([init!, ...segments.map(({ bytes }) => bytes)])
     }

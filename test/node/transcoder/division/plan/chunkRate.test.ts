@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
-import { chunkRateFactor, needsRateFactor } from '../../../../../transcoder/division/plan/chunkRate.ts'
-import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
+import { planOfPart, type PartPlan } from '../../../../../transcoder/division/plan/partPlan.ts'
+import { needsRateFactor } from '../../../../../transcoder/division/plan/samplePlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { plannedPipes } from '../../../../../transcoder/plan/model/plannedPipes.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
@@ -23,11 +23,10 @@ function rateArgs(plan: Plan): string[] {
   return args.flatMap((flag, at) => (/^-(crf|b:v|maxrate)/.test(flag) ? [`${flag} ${args[at + 1]}`] : []))
 }
 
-const divided = (plan: Plan, part?: PartPlan): Plan => ({
-  ...plan,
-  division: { chunks: [0, 10, 20], rateFactors: [21.4, 24.75] },
-  part,
-})
+const divided = (plan: Plan, part?: PartPlan): Plan => {
+  const whole = { ...plan, division: { chunks: [0, 10, 20], rateFactors: [21.4, 24.75] } }
+  return part === undefined ? whole : planOfPart(whole, part)
+}
 
 test.each(['h264', 'hevc'] as const)(
   'a chunk of %s has the rate factor of each rendition, below the same peak',
@@ -41,10 +40,11 @@ test.each(['h264', 'hevc'] as const)(
 )
 
 test('a rendition without a factor keeps its average', () => {
-  const plan = { ...ladder('h264', 'vbr'), part: CHUNK }
-  expect(rateArgs({ ...plan, division: { chunks: [0, 10], rateFactors: [null, 20] } })).toContain('-b:v 500k')
-  expect(rateArgs({ ...plan, division: { chunks: [0, 10] } })).toContain('-b:v 300k')
-  expect(chunkRateFactor({ part: CHUNK, division: null }, 0)).toBeNull()
+  const plan = ladder('h264', 'vbr')
+  const ofChunk = (division: Plan['division']): string[] => rateArgs(planOfPart({ ...plan, division }, CHUNK))
+  expect(ofChunk({ chunks: [0, 10], rateFactors: [null, 20] })).toContain('-b:v 500k')
+  expect(ofChunk({ chunks: [0, 10] })).toContain('-b:v 300k')
+  expect(ofChunk(null)).toContain('-b:v 500k')
 })
 
 test('only vbr of h264 and hevc needs one', () => {

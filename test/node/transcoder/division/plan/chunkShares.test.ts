@@ -1,7 +1,7 @@
 // How long the chunks of a job are: equal, or shorter towards its end.
 import { describe, expect, test } from 'vitest'
-import { equalShares, taperedShares } from '../../../../../transcoder/division/plan/chunkShares.ts'
-import { SlotTimes } from '../../../../../transcoder/division/plan/slotTimes.ts'
+import { equalShares, taperedShares } from '../../../../../transcoder/division/plan/planDivision.ts'
+import { SlotTimes } from '../../../../../transcoder/division/plan/deadlineDivision.ts'
 
 const MANY = 399
 const sum = (shares: readonly number[]) => shares.reduce((all, share) => all + share, 0)

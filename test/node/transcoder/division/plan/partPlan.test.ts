@@ -1,10 +1,8 @@
 // The plans of the parts of a divided job, and their arguments; no ffmpeg.
 import { describe, expect, test } from 'vitest'
-import { skipsVideo } from '../../../../../transcoder/division/expectedBytes.ts'
+import { skipsVideo, secondsOfRange } from '../../../../../transcoder/plan/model/encodedRange.ts'
 import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
-import { partsOf, planOfPart } from '../../../../../transcoder/division/plan/partPlan.ts'
-import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
-import { secondsOfPart } from '../../../../../transcoder/plan/model/encodedRange.ts'
+import { partsOf, planOfPart, type PartPlan } from '../../../../../transcoder/division/plan/partPlan.ts'
 import type { ExtractsPlan } from '#contract/task/plan/extractsPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { plannedFiles } from '../../../../../transcoder/plan/model/plannedFiles.ts'
@@ -52,9 +50,9 @@ test('a chunk makes the video, and the rest everything else: the audio as files 
 
 test('seconds of the parts', () => {
   const plan = segmented()
-  const seconds = partsOf(DIVISION).map((part) => secondsOfPart(planOfPart(plan, part)))
+  const seconds = partsOf(DIVISION).map((part) => secondsOfRange(planOfPart(plan, part)))
   expect(seconds).toEqual([100, SECONDS, 40, 60])
-  expect(secondsOfPart(plan)).toBe(SECONDS)
+  expect(secondsOfRange(plan)).toBe(SECONDS)
 })
 
 describe('the arguments of a chunk', () => {

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { MAX_PART_RECORD_BYTES } from '#contract/task/protocol.ts'
-import { encodePartRecord } from '../../../../../transcoder/division/recordEncoding.ts'
-import type { PartRecord } from '../../../../../transcoder/division/partRecord.ts'
-import { fitsInRecords } from '../../../../../transcoder/division/plan/recordSize.ts'
+import { encodePartRecord, type PartRecord } from '../../../../../transcoder/division/partRecord.ts'
+import { fitsInRecords } from '../../../../../transcoder/division/plan/planDivision.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import {
   audioProfile,

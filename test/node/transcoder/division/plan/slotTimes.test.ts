@@ -1,6 +1,6 @@
 // When parts of a job end that slots take as they become free.
 import { expect, test } from 'vitest'
-import { SlotTimes } from '../../../../../transcoder/division/plan/slotTimes.ts'
+import { SlotTimes } from '../../../../../transcoder/division/plan/deadlineDivision.ts'
 
 const endsOf = (slots: number, seconds: readonly number[]) => {
   const times = new SlotTimes(slots)

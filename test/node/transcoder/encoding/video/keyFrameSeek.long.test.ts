@@ -98,7 +98,7 @@ async function expectChunks(input: string, spec: JobSpec, found: number | null):
     return one
   }
   await expectSameFrames(plan, { input, locate }, CHUNKS)
-  const exact = located.filter(({ part }) => part?.kind === 'chunk' && part.runInSeconds !== undefined)
+  const exact = located.filter(({ range }) => range?.runInSeconds !== undefined)
   if (found !== null) expect(exact).toHaveLength(found)
 }
 

@@ -12,8 +12,7 @@ import type { Attempt } from '../attempt.ts'
 import { requireContinuousReading } from './chunkReading.ts'
 import { joinChunks, sortParts } from './joinChunks.ts'
 import { joinWarnings } from './joinedBuffer.ts'
-import type { RestRecord } from './partRecord.ts'
-import { decodePartRecord } from './recordEncoding.ts'
+import { type RestRecord, decodePartRecord } from './partRecord.ts'
 import { readWorkObjects, type WorkObject } from '../upload/workObjects.ts'
 import { outputWarnings } from '../outputAnalysis/outputCheck.ts'
 import { copyPlan } from './plan/copyPlan.ts'
@@ -28,7 +27,7 @@ import { placedCaptions, writeCaptionInputs } from '../pipeline/captionTracks.ts
 import { encode } from '../pipeline/encode.ts'
 import { lateWarnings, type Late } from '../pipeline/multiplexOutput.ts'
 import type { Surroundings } from '../pipeline/openTask.ts'
-import { dividedPlan } from '../pipeline/taskPlan.ts'
+import { dividedPlan } from './dividedPlan.ts'
 import { requireOutputSpace } from '../pipeline/transcode.ts'
 import { storedFiles } from '../pipeline/transcodeResult.ts'
 import { usageReport } from '../pipeline/usageReport.ts'
@@ -40,7 +39,7 @@ import { StoredFeed } from './storedFeed.ts'
  * Nothing of an earlier attempt is used: what the parts encoded stays stored. Throws UnlikeChunks if one attempt has to make
  * the whole job.
  */
-export async function assembleJob(
+export async function joinParts(
   attempt: Attempt,
   task: TaskDescription,
   { headStart }: Surroundings,

@@ -1,6 +1,6 @@
 // Records of parts that survey the source: what does not fit is refused, since it would be added up with the others.
 import { expect, test } from 'vitest'
-import { decodeSurveyRecord } from '../../../../transcoder/division/surveyRecord.ts'
+import { decodeSurveyRecord } from '../../../../transcoder/division/survey.ts'
 
 const TARGETS = 2
 const SAMPLE = { place: 3, factors: [22, 24], bits: [1e6, 2e5] }
