@@ -11,7 +11,7 @@ import { findOwnAddress } from './registration/ownAddress.ts'
 import { Registrar } from './registration/registrar.ts'
 import { readSettings } from './settings.ts'
 
-// Media chunks are short-lived: a young generation that does not grow frees them soon (2 GiB through the loopback
+// Media blocks are short-lived: a young generation that does not grow frees them soon (2 GiB through the loopback
 // server: 179 MiB resident at the peak instead of 223, at the same speed). V8 reads the limit alone too early for a
 // change here.
 setFlagsFromString('--max-semi-space-size=2')

@@ -74,7 +74,7 @@ export interface RunContext {
 }
 
 /**
- * Concurrent part uploads over all outputs: needs memory for 4 chunks, and is enough to use the full bandwidth despite
+ * Concurrent part uploads over all outputs: needs memory for 4 blocks, and is enough to use the full bandwidth despite
  * one round trip for each part.
  */
 const MAX_TRANSFERS = 4

@@ -50,7 +50,7 @@ export class DrawnBitmaps {
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
     return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
       from: secondsBeforeRange(plan),
-      // More than the frames that are encoded after a chunk.
+      // More than the frames that are encoded after a range.
       to: secondsBeforeRange(plan) + (secondsOfRange(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
     })
   }

@@ -259,15 +259,15 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 
 /** undefined if the body is too large or not JSON. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
+  const blocks: Buffer[] = []
   let size = 0
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length
+  for await (const block of request) {
+    size += (block as Buffer).length
     if (size > MAX_BODY_BYTES) return undefined
-    chunks.push(chunk as Buffer)
+    blocks.push(block as Buffer)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown
+    return JSON.parse(Buffer.concat(blocks).toString('utf8')) as unknown
   } catch {
     return undefined
   }

@@ -127,11 +127,11 @@ async function* shownSubtitles(
       throw new TaskError('source_damaged', 'The subtitle track has more images than any programme could use.')
     return shown
   }
-  const chunks = async function* (): AsyncGenerator<ReturnType<SubtitlePacketReader['push']>> {
-    for await (const chunk of createReadStream(file)) yield reader.push(chunk as Buffer)
+  const blocks = async function* (): AsyncGenerator<ReturnType<SubtitlePacketReader['push']>> {
+    for await (const block of createReadStream(file)) yield reader.push(block as Buffer)
     yield reader.end()
   }
-  for await (const packets of chunks()) {
+  for await (const packets of blocks()) {
     signal.throwIfAborted()
     for (const { ticks, data } of packets) {
       decoder ??= newDecoder()

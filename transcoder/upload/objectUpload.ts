@@ -14,13 +14,13 @@ class FileDigest {
   readonly #path: string
   readonly #signal: AbortSignal
   readonly #hash = createHash('sha256')
-  readonly #observe: ((chunk: Uint8Array) => void) | undefined
+  readonly #observe: ((block: Uint8Array) => void) | undefined
   #done = 0
   #target = 0
   #running: Promise<void> | null = null
 
   /** `observe` receives every byte once, in order. */
-  constructor(path: string, signal: AbortSignal, observe?: (chunk: Uint8Array) => void) {
+  constructor(path: string, signal: AbortSignal, observe?: (block: Uint8Array) => void) {
     this.#path = path
     this.#signal = signal
     this.#observe = observe
@@ -53,10 +53,10 @@ class FileDigest {
         highWaterMark: 1024 * 1024,
         signal: this.#signal,
       })
-      for await (const chunk of slice) {
-        this.#hash.update(chunk as Buffer)
-        this.#observe?.(chunk as Buffer)
-        this.#done += (chunk as Buffer).length
+      for await (const block of slice) {
+        this.#hash.update(block as Buffer)
+        this.#observe?.(block as Buffer)
+        this.#done += (block as Buffer).length
       }
       if (this.#done < upTo) throw new Error('a file became shorter while it was hashed')
     }
@@ -89,7 +89,7 @@ export interface ObjectUploadOptions extends PartUploadOptions {
   /** Called with the first transfer that failed permanently, also during the encode, which is then pointless. */
   onFailure: (error: Error) => void
   /** Receives every byte of the file once, in order, before `finish` resolves. */
-  onBytes?: ((chunk: Uint8Array) => void) | undefined
+  onBytes?: ((block: Uint8Array) => void) | undefined
 }
 
 export class ObjectUpload {

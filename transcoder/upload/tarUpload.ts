@@ -97,7 +97,7 @@ export class TarUpload {
     await before
     await this.#appendBytes(this.layout.header(path, content.bytes))
     if (!('path' in content.body)) await this.#appendBytes(content.body)
-    else for await (const chunk of createReadStream(content.body.path)) await this.#appendBytes(chunk as Uint8Array)
+    else for await (const block of createReadStream(content.body.path)) await this.#appendBytes(block as Uint8Array)
     await this.#appendBytes(this.layout.padding(content.bytes))
     await content.release()
   }
@@ -105,11 +105,11 @@ export class TarUpload {
   async #appendBytes(bytes: Uint8Array): Promise<void> {
     const { part_size: partSize } = await this.#parts.open()
     for (let at = 0; at < bytes.length;) {
-      const chunk = bytes.subarray(at, at + partSize - this.#buffered)
-      at += chunk.length
-      this.#hash.update(chunk)
-      this.#buffer.push(chunk)
-      this.#buffered += chunk.length
+      const block = bytes.subarray(at, at + partSize - this.#buffered)
+      at += block.length
+      this.#hash.update(block)
+      this.#buffer.push(block)
+      this.#buffered += block.length
       if (this.#buffered === partSize) await this.#sendPart(partSize)
     }
   }

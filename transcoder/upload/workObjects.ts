@@ -1,7 +1,5 @@
-// In charge of: what attempts at a divided job leave for others in the service's own store: what parts encode for the attempt
-// that copies it into the outputs, and what chunks need of the attempt that divided the job. Storing it, and reading it there.
-// Not in charge of: which streams these are (division/plan/copyPlan.ts), subtitles (division/drawnSubtitles.ts),
-// removing them (the service).
+// In charge of: what one attempt at a job leaves for others in the service's own store: storing it, and reading it there.
+// Not in charge of: what it is (division/), removing it (the service).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'

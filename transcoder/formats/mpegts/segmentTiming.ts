@@ -47,9 +47,9 @@ export class TsTimingReader {
   #stamps = 0
   #isOverLimit = false
 
-  push(chunk: Uint8Array): void {
+  push(block: Uint8Array): void {
     if (this.#isOverLimit) return
-    for (const packet of this.#packets.push(chunk)) this.#read(packet)
+    for (const packet of this.#packets.push(block)) this.#read(packet)
   }
 
   /** null = the timing is unknown. */

@@ -101,8 +101,8 @@ export class Multiplexer {
   }
 
   /** The bytes that are now final, in blocks: at a constant rate a pause in the stream may be long. */
-  *push(chunk: Uint8Array): Generator<Uint8Array> {
-    for (const unit of this.#reader.push(chunk)) this.#add(unit)
+  *push(block: Uint8Array): Generator<Uint8Array> {
+    for (const unit of this.#reader.push(block)) this.#add(unit)
     yield* this.#run()
   }
 

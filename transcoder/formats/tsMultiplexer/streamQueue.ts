@@ -19,10 +19,10 @@ const GROUP_BYTES = 16 * PAYLOAD_BYTES
 
 /** The PES packet that is being sent. */
 interface PesInProgress {
-  chunks: Uint8Array[]
+  blocks: Uint8Array[]
   bytes: number
   /** Position: index of the byte array, offset in it, and bytes in total. */
-  chunkIndex: number
+  blockIndex: number
   offset: number
   sent: number
   isKey: boolean
@@ -184,16 +184,16 @@ export class StreamQueue {
 
   #beginPes(now: number): PesInProgress {
     const first = this.#shift()
-    const { chunks } = first
+    const { blocks } = first
     const sending: PesInProgress = {
-      ...{ chunks, bytes: first.bytes, chunkIndex: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
+      ...{ blocks, bytes: first.bytes, blockIndex: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
       ...{ ends: [{ at: first.bytes, time: decodeTime(first) }], reached: 0, counted: 0 },
     }
     if (this.kind === 'video') {
       // 2.4.3.7: data_alignment_indicator, because the payload begins with the access unit.
-      const head = Uint8Array.from(chunks[0]!)
+      const head = Uint8Array.from(blocks[0]!)
       head[6] = head[6]! | 4
-      sending.chunks = [head, ...chunks.slice(1)]
+      sending.blocks = [head, ...blocks.slice(1)]
     }
     if (this.kind !== 'audio') return sending
     const frames = [first]
@@ -234,34 +234,34 @@ export function decodeTime(unit: AccessUnit): number {
 }
 
 /** Several frames in one PES packet. */
-function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'chunks' | 'bytes' | 'ends'> {
+function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'blocks' | 'bytes' | 'ends'> {
   const first = frames[0]!
   const media = frames.reduce((sum, frame) => sum + frame.bytes - frame.headerBytes, 0)
-  const header = pesHeader(first.chunks[0]![3]!, first.pts, media)
-  const chunks = [header]
+  const header = pesHeader(first.blocks[0]![3]!, first.pts, media)
+  const blocks = [header]
   const ends: PesInProgress['ends'] = []
   let at = header.length
   for (const frame of frames) {
-    chunks.push(frame.chunks[0]!.subarray(frame.headerBytes), ...frame.chunks.slice(1))
+    blocks.push(frame.blocks[0]!.subarray(frame.headerBytes), ...frame.blocks.slice(1))
     at += frame.bytes - frame.headerBytes
     ends.push({ at, time: decodeTime(frame) })
   }
-  return { chunks, bytes: at, ends }
+  return { blocks, bytes: at, ends }
 }
 
 function copyPayload(sending: PesInProgress, target: Uint8Array, at: number, bytes: number): void {
   for (let left = bytes; left > 0;) {
-    const chunk = sending.chunks[sending.chunkIndex]!
-    const part = Math.min(left, chunk.length - sending.offset)
+    const block = sending.blocks[sending.blockIndex]!
+    const part = Math.min(left, block.length - sending.offset)
     target.set(
-      sending.offset === 0 && part === chunk.length ? chunk : chunk.subarray(sending.offset, sending.offset + part),
+      sending.offset === 0 && part === block.length ? block : block.subarray(sending.offset, sending.offset + part),
       at,
     )
     at += part
     left -= part
     sending.offset += part
-    if (sending.offset < chunk.length) continue
-    sending.chunkIndex += 1
+    if (sending.offset < block.length) continue
+    sending.blockIndex += 1
     sending.offset = 0
   }
 }

@@ -22,8 +22,8 @@ export function shownAt(pts: number, earlier: readonly AccessUnit[]): AccessUnit
 }
 
 /** When the unit's page disappears at the latest; −∞ where it clears the page or only changes the one before. */
-function showsUntil({ pts, chunks, headerBytes }: AccessUnit): number {
-  const bytes = concatBytes(chunks).subarray(headerBytes)
+function showsUntil({ pts, blocks, headerBytes }: AccessUnit): number {
+  const bytes = concatBytes(blocks).subarray(headerBytes)
   if (bytes[0] !== DATA_IDENTIFIER) return -Infinity
   let until = -Infinity
   for (let at = 2; at + SEGMENT_HEADER_BYTES <= bytes.length && bytes[at] === SYNC;) {

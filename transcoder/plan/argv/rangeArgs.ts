@@ -1,6 +1,6 @@
 // In charge of: the arguments of a range of the video: where ffmpeg starts to read, and the filters that give exactly the frames that
 // one run over the whole source would give at these numbers.
-// Not in charge of: where it begins (division/plan/), start_seconds and end_seconds (cutArgs.ts).
+// Not in charge of: where it begins, start_seconds and end_seconds (cutArgs.ts).
 //
 // ffmpeg's clock is the clock of a run over the whole source. So each choice between two frames, each time of a caption and of
 // an image is the same in every range; only the encoder counts from 0.

@@ -17,15 +17,15 @@ import { sourceReport } from './sourceReport.ts'
 import { describeAudio, describeOutput, describeRendition, ratioText } from './describePlan.ts'
 
 /**
- * `media` is the source that was planned with. `found` contains its cues, if the job searched for them. `division`: reports
- * about it (divisionReports).
+ * `media` is the source that was planned with. `found` contains its cues, if the job searched for them. `parts`: what is said
+ * of a job that several tasks make.
  */
 export function estimateJob(
   spec: JobSpec,
   source: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
   plan: Plan,
   pricing: Pricing,
-  division: Pick<Estimate['plan'], 'division' | 'deadline'> = {},
+  parts: Pick<Estimate['plan'], 'division' | 'deadline'> = {},
 ): Estimate {
   const made = [
     ...plan.outputs.map((output) => outputReport(output, plan)),
@@ -50,7 +50,7 @@ export function estimateJob(
       outputs,
       ...captionReports(plan),
       ...burnInReport(plan),
-      ...division,
+      ...parts,
     },
     predicted: predictCost(
       plan,

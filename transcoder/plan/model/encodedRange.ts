@@ -1,5 +1,5 @@
 // In charge of: which frames and which renditions a run makes that encodes a range of the video, or none of it.
-// Not in charge of: where ranges begin (division/plan/), the arguments (argv/).
+// Not in charge of: where ranges begin, the arguments (argv/).
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'

@@ -36,9 +36,9 @@ export class CmafVideoCutter implements Cutter {
     this.#frames = framesBefore ?? 0
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     const cuts: CutEvent[] = []
-    for (const event of this.#reader.push(chunk)) {
+    for (const event of this.#reader.push(block)) {
       if (event.kind === 'box') this.#box(event.name, event.bytes, cuts)
       else if (event.kind === 'mdat') this.#mdat(event.header, event.bytes, cuts)
       else this.#payload(event.bytes, event.last, cuts)

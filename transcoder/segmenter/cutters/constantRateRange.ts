@@ -52,9 +52,9 @@ export class RangeStartCutter implements Cutter {
     this.#ticks = ticks
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     const passed: Uint8Array[] = []
-    for (const event of this.#reader.push(chunk)) {
+    for (const event of this.#reader.push(block)) {
       if (event.kind === 'box') passed.push(...this.#box(event.name, event.bytes))
       else if (event.kind === 'mdat') passed.push(...this.#mdat(event.header))
       else passed.push(...this.#payload(event.bytes))
@@ -131,9 +131,9 @@ export class RangeEndCutter implements Cutter {
     this.#end = end
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     const passed: Uint8Array[] = []
-    for (const event of this.#reader.push(chunk)) {
+    for (const event of this.#reader.push(block)) {
       if (event.kind === 'box') passed.push(...this.#box(event.name, event.bytes))
       else if (this.#frames >= this.#end.frames && this.#last === null) this.#moof = null
       else if (event.kind === 'mdat') passed.push(...this.#mdat(event.header, event.bytes))

@@ -15,8 +15,8 @@ class FragmentMeter {
   #bytes = 0
 
   /** Throws FormatError. */
-  push(chunk: Uint8Array): void {
-    for (const event of this.#reader.push(chunk)) if (event.kind === 'mdat') this.#bytes += event.bytes
+  push(block: Uint8Array): void {
+    for (const event of this.#reader.push(block)) if (event.kind === 'mdat') this.#bytes += event.bytes
   }
 
   end(): MediaCounts {
@@ -50,14 +50,14 @@ export class MeteredCutter implements Cutter {
     this.#meter = segmentForms[form].container === 'ts' ? new TsMeter() : new FragmentMeter()
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     // The cutter comes first, so that errors in a stream are reported with its messages.
-    const cuts = this.#cutter.push(chunk)
-    this.#meter.push(chunk)
-    this.#bufferMeter?.push(chunk)
+    const cuts = this.#cutter.push(block)
+    this.#meter.push(block)
+    this.#bufferMeter?.push(block)
     if (this.#headBytes < HEAD_BYTES) {
-      this.#head.push(Uint8Array.from(chunk))
-      this.#headBytes += chunk.length
+      this.#head.push(Uint8Array.from(block))
+      this.#headBytes += block.length
     }
     return cuts
   }
