@@ -13,7 +13,7 @@ import {
   measureBitmapTrack,
   writeBitmapMovie,
   type BitmapPackets,
-  type ShownPart,
+  type ShownStretch,
 } from '../source/bitmapTrack.ts'
 
 const SPARE_SECONDS = 5
@@ -41,14 +41,14 @@ export class DrawnBitmaps {
 
   /** `used`: the source with the cut. */
   measure(spec: JobSpec, used: MediaInfo): Promise<BitmapTrack> {
-    return measureBitmapTrack(this.#packets, shownPart(spec, used), this.#attempt.controller.signal)
+    return measureBitmapTrack(this.#packets, shownStretch(spec, used), this.#attempt.controller.signal)
   }
 
   /** The movie of the images that the plan's task draws; null = nothing is drawn. */
   async writeMovie(plan: Plan, spec: JobSpec, used: MediaInfo): Promise<string | null> {
     const { workspace, controller } = this.#attempt
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
-    return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
+    return writeBitmapMovie(this.#packets, shownStretch(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
       from: secondsBeforeRange(plan),
       // More than the frames that are encoded after a range.
       to: secondsBeforeRange(plan) + (secondsOfRange(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
@@ -56,6 +56,6 @@ export class DrawnBitmaps {
   }
 }
 
-function shownPart(spec: JobSpec, used: MediaInfo): ShownPart {
+function shownStretch(spec: JobSpec, used: MediaInfo): ShownStretch {
   return { startSeconds: outputStartSeconds(spec, used), seconds: used.video?.durationSeconds ?? null }
 }

@@ -194,7 +194,12 @@ export class TaskClient {
   }
 
   /** Stores part `n` (1-based). */
-  async putPart(upload: string, n: number, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<PartReply> {
+  async putUploadPart(
+    upload: string,
+    n: number,
+    body: FileSlice | Uint8Array,
+    signal: AbortSignal,
+  ): Promise<PartReply> {
     const path = `/uploads/${encodeURIComponent(upload)}/${n}`
     return retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, () =>
       this.#send(path, 'application/octet-stream', body, signal),

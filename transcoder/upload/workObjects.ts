@@ -94,8 +94,8 @@ export async function* readWorkObjects(
 }
 
 /** For an UploadQueue whose paths are names of work objects. */
-export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'openUpload' | 'putPart'>): {
-  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putPart'>
+export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'openUpload' | 'putUploadPart'>): {
+  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putUploadPart'>
   maxPutBytes: number
 } {
   return {
@@ -104,7 +104,7 @@ export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'op
         await putWorkObject(taskClient, name, body, signal)
       },
       openUpload: (...request) => taskClient.openUpload(...request),
-      putPart: (...part) => taskClient.putPart(...part),
+      putUploadPart: (...part) => taskClient.putUploadPart(...part),
     },
     maxPutBytes: Infinity,
   }

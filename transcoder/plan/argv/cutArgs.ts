@@ -51,13 +51,13 @@ export function readCut(plan: CutReader, seekable: boolean): CutReading {
   return { seek: ofRange ?? (seek.length === 0 ? null : seek), cut }
 }
 
-interface PartReading {
+interface StretchReading {
   /** Place in the source; null = the beginning. */
   skippedSeconds: number | null
   cut: CutPlan | null
 }
 
-function moveClock(plan: CutReader, reading: PartReading): PartReading & { offsetSeconds: number | null } {
+function moveClock(plan: CutReader, reading: StretchReading): StretchReading & { offsetSeconds: number | null } {
   if (reading.cut?.movesClock !== true) return { ...reading, offsetSeconds: null }
   const { startSeconds, endSeconds, frames } = reading.cut
   const offset = startSeconds + (reading.skippedSeconds === null ? (plan.videoOffsetSeconds ?? 0) : 0)
@@ -74,7 +74,7 @@ function moveClock(plan: CutReader, reading: PartReading): PartReading & { offse
   }
 }
 
-function readPart(plan: CutReader, seekable: boolean): PartReading {
+function readPart(plan: CutReader, seekable: boolean): StretchReading {
   const cut = plan.cut ?? null
   if (cut === null || !seekable || cut.seekOriginSeconds === null) return { skippedSeconds: null, cut }
   const { frames, startSeconds } = cut

@@ -1,9 +1,9 @@
-// In charge of: the part of a video that can be cut out without decoding: from a key frame to a place that no frame refers
+// In charge of: the stretch of a video that can be cut out without decoding: from a key frame to a place that no frame refers
 // across.
 // Not in charge of: whether it may be copied (videoVerdict.ts).
 import type { VideoSurvey } from '../model/videoSurvey.ts'
 
-export interface CopiedPart {
+export interface CopiedStretch {
   startSeconds: number
   /** null = the end of the source. */
   endSeconds: number | null
@@ -19,11 +19,11 @@ const TOLERANCE_SECONDS = 0.002
  * at which all frames before it can be shown without those after it. null = there is no key frame. `isUsable`: key frames
  * that may be the first.
  */
-export function copiedPart(
+export function copiedStretch(
   { times, keyFrames }: VideoSurvey,
   wanted: { startSeconds: number; endSeconds: number | null },
   isUsable: (frame: number) => boolean = () => true,
-): CopiedPart | null {
+): CopiedStretch | null {
   const usable = keyFrames.filter((frame) => times[frame]! >= -TOLERANCE_SECONDS && isUsable(frame))
   const first = usable.findLast((frame) => times[frame]! <= wanted.startSeconds + TOLERANCE_SECONDS) ?? usable[0]
   if (first === undefined) return null

@@ -6,7 +6,7 @@ import type { Checksum } from './tusHeaders.ts'
 import type { UploadedPart, UploadStore } from './uploadStore.ts'
 import { toHex } from '../../util/encoding.ts'
 
-export interface UploadChunk {
+export interface UploadBlock {
   body: ReadableStream<Uint8Array>
   /** Content-Length; null if the request has none. */
   length: number | null
@@ -14,12 +14,12 @@ export interface UploadChunk {
 }
 
 /**
- * Bytes without a checksum are stored as they arrive, and stay stored if the body is truncated. A chunk with a checksum
+ * Bytes without a checksum are stored as they arrive, and stay stored if the body is truncated. A block with a checksum
  * is stored as a whole or not at all: its parts are uploaded, and recorded after the checksum was verified.
  */
-export class ChunkReceiver {
+export class BlockReceiver {
   readonly #store: UploadStore
-  readonly #chunk: UploadChunk
+  readonly #block: UploadBlock
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #buffer: Uint8Array
   readonly #length: number
@@ -36,18 +36,18 @@ export class ChunkReceiver {
   /** Since when it waits for bytes; null while it processes some. */
   waitingSince: number | null = null
 
-  constructor(store: UploadStore, chunk: UploadChunk, record: { offset: number; length: number }) {
+  constructor(store: UploadStore, block: UploadBlock, record: { offset: number; length: number }) {
     const partBytes = store.partSize()
     this.#store = store
-    this.#chunk = chunk
-    this.#reader = chunk.body.getReader()
+    this.#block = block
+    this.#reader = block.body.getReader()
     this.#length = record.length
     this.#offset = record.offset
     this.#nextPart = Math.floor(record.offset / partBytes) + 1
     this.#buffer = new Uint8Array(Math.min(partBytes, record.length))
     this.#filled = this.#savedTailBytes = store.loadTail(this.#buffer)
     if (this.#filled !== record.offset % partBytes) throw new Error('the stored tail does not fit the offset')
-    this.#hash = chunk.checksum ? new crypto.DigestStream(chunk.checksum.algorithm) : null
+    this.#hash = block.checksum ? new crypto.DigestStream(block.checksum.algorithm) : null
     this.#hashing = this.#hash?.getWriter() ?? null
   }
 
@@ -61,16 +61,16 @@ export class ChunkReceiver {
   async receive(): Promise<void> {
     const from = this.#offset
     const whole = await this.#read()
-    const announced = this.#chunk.length
+    const announced = this.#block.length
     const complete = whole && !this.#stopped && (announced === null || this.#offset - from === announced)
     if (this.#hash) {
       if (!complete) {
         // Otherwise the digest's promise would be an unhandled rejection.
         await this.#hashing?.close()
-        throw truncatedChunk('None of it was kept, because its checksum could not be verified.')
+        throw truncatedBlock('None of it was kept, because its checksum could not be verified.')
       }
       await this.#hashing?.close()
-      if (toHex(await this.#hash.digest) !== this.#chunk.checksum?.digest) {
+      if (toHex(await this.#hash.digest) !== this.#block.checksum?.digest) {
         throw new RequestError('checksum_mismatch', 'The chunk does not match its checksum. None of it was kept.')
       }
     }
@@ -83,7 +83,7 @@ export class ChunkReceiver {
       this.#savedTailBytes,
     )
     if (!complete)
-      throw truncatedChunk(
+      throw truncatedBlock(
         'The bytes received before that are kept: request the offset with HEAD and continue from there.',
       )
   }
@@ -125,6 +125,6 @@ export class ChunkReceiver {
   }
 }
 
-function truncatedChunk(what: string): RequestError {
+function truncatedBlock(what: string): RequestError {
   return new RequestError('invalid_request', `The body ended before it was complete. ${what}`)
 }
