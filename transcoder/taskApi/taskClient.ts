@@ -27,7 +27,6 @@ import {
 } from '#contract/task/protocol.ts'
 import { readAnswer, responseError, toTransient } from './responseErrors.ts'
 import { defaultBackoff, UPSTREAM_RETRY_MS, retry, type Backoff, type RetryPolicy } from './retry.ts'
-import { StallTimer } from './stallTimer.ts'
 
 export interface TaskClientOptions {
   /** Base address of the Worker, without a slash at its end. */
@@ -416,4 +415,24 @@ function fileBlocks({ path, start, end }: FileSlice): Readable {
 
 function* memoryBlocks(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += BLOCK_BYTES) yield bytes.subarray(at, at + BLOCK_BYTES)
+}
+
+/** Aborts after `ms` without progress, or with its parent signal. */
+export class StallTimer {
+  readonly #ms: number
+  readonly #controller = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  readonly signal: AbortSignal
+  constructor(ms: number, parent: AbortSignal) {
+    this.#ms = ms
+    this.signal = AbortSignal.any([parent, this.#controller.signal])
+    this.reset()
+  }
+  reset(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#controller.abort(new Error('no data was transferred for too long')), this.#ms)
+  }
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
 }

@@ -2,9 +2,8 @@
 // Not in charge of: any decision (planJob.ts), running ffmpeg (transcoder/ffmpeg/run.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
-import { burnInFilters, changesClock } from './burnInArgs.ts'
+import { burnInFilters, changesClock, bitmapFilters, bitmapInput, bitmapOverlay } from './burnInArgs.ts'
 import { burstInputs, readBursts } from './burstInputs.ts'
-import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
 import { carrierGraph, carrierInputs, carrierRates, type CarrierClock } from './captionCarriers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
