@@ -3,7 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Attempt } from '../attempt.ts'
 import type { BitmapTrack, MediaInfo } from '../plan/model/mediaInfo.ts'
-import { secondsBeforePart, secondsOfPart } from '../plan/model/partFrames.ts'
+import { secondsBeforeRange, secondsOfRange } from '../plan/model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { drawnBitmaps } from '../plan/streams/bitmapBurnIn.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
@@ -13,7 +13,7 @@ import {
   measureBitmapTrack,
   writeBitmapMovie,
   type BitmapPackets,
-  type ShownPart,
+  type ShownStretch,
 } from '../source/bitmapTrack.ts'
 
 const SPARE_SECONDS = 5
@@ -41,21 +41,21 @@ export class DrawnBitmaps {
 
   /** `used`: the source with the cut. */
   measure(spec: JobSpec, used: MediaInfo): Promise<BitmapTrack> {
-    return measureBitmapTrack(this.#packets, shownPart(spec, used), this.#attempt.controller.signal)
+    return measureBitmapTrack(this.#packets, shownStretch(spec, used), this.#attempt.controller.signal)
   }
 
   /** The movie of the images that the plan's task draws; null = nothing is drawn. */
   async writeMovie(plan: Plan, spec: JobSpec, used: MediaInfo): Promise<string | null> {
     const { workspace, controller } = this.#attempt
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
-    return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
-      from: secondsBeforePart(plan),
-      // More than the frames that are encoded after a chunk.
-      to: secondsBeforePart(plan) + (secondsOfPart(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
+    return writeBitmapMovie(this.#packets, shownStretch(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
+      from: secondsBeforeRange(plan),
+      // More than the frames that are encoded after a range.
+      to: secondsBeforeRange(plan) + (secondsOfRange(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
     })
   }
 }
 
-function shownPart(spec: JobSpec, used: MediaInfo): ShownPart {
+function shownStretch(spec: JobSpec, used: MediaInfo): ShownStretch {
   return { startSeconds: outputStartSeconds(spec, used), seconds: used.video?.durationSeconds ?? null }
 }

@@ -11,7 +11,6 @@ import { describeDamage } from '../analysis/damage/damageReport.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TsMeter } from '../formats/metering/tsMeter.ts'
 import { inputFlags, READ_THROUGH_FLAGS } from '../ffmpeg/inputAllowlist.ts'
-import { skipsVideo } from '../analysis/expectedBytes.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
 import type { FfmpegProgress } from '../ffmpeg/progressReader.ts'
@@ -29,7 +28,7 @@ import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { AudioStream, MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { secondsOfPart } from '../plan/model/partFrames.ts'
+import { secondsOfRange, skipsVideo } from '../plan/model/encodedRange.ts'
 import { requiredDuration } from '../plan/streams/outputTiming.ts'
 import { probe } from '../analysis/probe.ts'
 import { WorkUpload } from '../upload/workObjects.ts'
@@ -61,7 +60,7 @@ export interface SegmentPipes {
   requireComplete(source: MediaInfo, seconds: number | null): void
 }
 
-/** The pieces of a joined source (join/joinFeed.ts), or streams that parts of the job encoded, written to pipes. */
+/** Streams that are written to pipes: the pieces of a joined source (join/joinFeed.ts), or streams that are stored already. */
 export interface JoinedPieces {
   pipeFeed: () => PipeFeed
   /** True while the encoder waits for a piece. */
@@ -73,7 +72,7 @@ export interface JoinedPieces {
 export interface EncodeOptions {
   /** null = the source is one file. */
   joined?: JoinedPieces | null
-  /** Where the tracks of a part are stored (upload/workObjects.ts). */
+  /** Where tracks are stored that are no outputs (upload/workObjects.ts). */
   workDirectory?: string
   /** Cues to insert into the outputs, if the plan has any. */
   cues?: readonly Cue[] | undefined
@@ -177,7 +176,7 @@ async function runEncode(
       onFailure: (error) => {
         if (!discard.signal.aborted) controller.abort(error)
       },
-      onBytes: meters[index] === null ? undefined : (chunk) => meters[index]?.push(chunk),
+      onBytes: meters[index] === null ? undefined : (bytes) => meters[index]?.push(bytes),
     })
   })
   const sizes = files.map(() => 0)
@@ -255,7 +254,7 @@ const MAX_PRODUCED_SHARE = 0.9
 
 /** How much of the outputs is made, by their bytes. */
 function producedShare({ loopback }: Attempt, plan: Plan, bytes: number): number {
-  const seconds = secondsOfPart(plan)
+  const seconds = secondsOfRange(plan)
   if (seconds === null) return Math.min(MAX_PRODUCED_SHARE, loopback.readFraction)
   const segments = plan.packaging === null ? 0 : segmentBytes(plan.packaging, seconds)
   const expected = plannedFiles(plan).reduce((sum, { expectedBytes }) => sum + expectedBytes, segments)
@@ -396,7 +395,7 @@ function spawnFfmpeg(
         }
       : [],
   )
-  const seconds = secondsOfPart(plan)
+  const seconds = secondsOfRange(plan)
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose: ENCODE,
@@ -453,7 +452,7 @@ function decodedAudio(plan: Plan, { audio }: MediaInfo): AudioStream[] {
  */
 const MAX_DURATION_FACTOR = 10
 const MAX_EXTRA_SECONDS = 600
-/** The clock of an output, or of a chunk, may begin this late. */
+/** The clock of an output may begin this late. */
 const LATE_CLOCK_SECONDS = 10
 
 function requirePlausibleDuration(seconds: number, expected: number | null, controller: AbortController): void {
