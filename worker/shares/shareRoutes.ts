@@ -15,7 +15,7 @@ import { parseFields } from '../http/validationErrors.ts'
 import { displayInputName } from '../db/searchText.ts'
 import { hashSharePassword, newShareId, createShareToken } from './shareAccess.ts'
 import { findOwnJob, jobPath } from '../jobs/jobRoutes.ts'
-import { outputsExpireAt } from '../jobs/jobStatus.ts'
+import { outputsExpireAt } from '../delivery/posterRoutes.ts'
 
 const MAX_SHARE_BYTES = 16 * 1024
 
