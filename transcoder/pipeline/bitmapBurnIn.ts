@@ -41,14 +41,15 @@ export class DrawnBitmaps {
 
   /** `used`: the source with the cut. */
   measure(spec: JobSpec, used: MediaInfo): Promise<BitmapTrack> {
-    return measureBitmapTrack(this.#packets, shownPart(spec, used), this.#attempt.controller.signal)
+    const startSeconds = outputStartSeconds(spec, used)
+    return measureBitmapTrack(this.#packets, shownPart({ media: used, startSeconds }), this.#attempt.controller.signal)
   }
 
   /** The movie of the images that the plan's task draws; null = nothing is drawn. */
-  async writeMovie(plan: Plan, spec: JobSpec, used: MediaInfo): Promise<string | null> {
+  async writeMovie(plan: Plan, used: { media: MediaInfo; startSeconds: number }): Promise<string | null> {
     const { workspace, controller } = this.#attempt
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
-    return writeBitmapMovie(this.#packets, shownPart(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
+    return writeBitmapMovie(this.#packets, shownPart(used), plan.burnIn.drawn, workspace, controller.signal, {
       from: secondsBeforePart(plan),
       // More than the frames that are encoded after a chunk.
       to: secondsBeforePart(plan) + (secondsOfPart(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
@@ -56,6 +57,6 @@ export class DrawnBitmaps {
   }
 }
 
-function shownPart(spec: JobSpec, used: MediaInfo): ShownPart {
-  return { startSeconds: outputStartSeconds(spec, used), seconds: used.video?.durationSeconds ?? null }
+function shownPart({ media, startSeconds }: { media: MediaInfo; startSeconds: number }): ShownPart {
+  return { startSeconds, seconds: media.video?.durationSeconds ?? null }
 }

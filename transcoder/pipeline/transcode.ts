@@ -33,7 +33,7 @@ import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { secondsBeforePart } from '../plan/model/partFrames.ts'
 import { warnClockJumps } from '../plan/streams/clockJumps.ts'
 import { applyCut } from '../plan/streams/cut.ts'
-import { framesOffset, outputStartSeconds, soundOffset } from '../plan/streams/outputTiming.ts'
+import { outputStartSeconds, timelineOf } from '../plan/streams/outputTiming.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { requireDiskSpace } from '../workspace.ts'
@@ -118,7 +118,8 @@ async function transcodeOnce(
   const media = await open.bursts.follow(plan.pids?.bursts ?? [], open.media, plan.deepProbe)
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
-  const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const timeline = timelineOf(spec, media, attempt.engine.features)
+  const used = ofPieces ?? applyCut(media, timeline, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const cues = joined?.cues(plan) ?? cutCues(sourceCues, plan.cut)?.cues ?? []
   const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
   const limits = timeLimits(plan, known, {
@@ -178,7 +179,7 @@ async function transcodeOnce(
         extractPipes: extractor,
         captions: await writeCaptionInputs(plan, captionFiles, workspace),
         burnIn: await writeBurnInFiles(plan, drawn, workspace),
-        bitmaps: (await bitmaps?.writeMovie(plan, spec, used)) ?? null,
+        bitmaps: (await bitmaps?.writeMovie(plan, { media: used, startSeconds })) ?? null,
         carriers: await writeCaptionCarriers(
           plan,
           {
@@ -186,7 +187,7 @@ async function transcodeOnce(
             files: captionFiles,
             ofSource: async () =>
               joined === null
-                ? readSourceCaptions(attempt, spec, plan, { loopback, media, sizeBytes, seekable })
+                ? readSourceCaptions(attempt, plan, { loopback, media, timeline, sizeBytes, seekable })
                 : { fields: await joined.frameCaptions(plan) },
           },
           workspace,
@@ -225,17 +226,17 @@ async function transcodeOnce(
 }
 
 /** A part is told which bytes of the source it will read, and where: what a transport stream has instead of an index is found here. */
-async function planToRun({ attempt, spec, media, joined }: OpenTask, plan: Plan): Promise<Plan> {
+async function planToRun({ attempt, spec, media, timeline, joined }: OpenTask, plan: Plan): Promise<Plan> {
   const { loopback, controller } = attempt
   if (joined !== null || plan.part === undefined) return plan
-  const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const used = applyCut(media, timeline, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const startSeconds = outputStartSeconds(spec, used)
   const tracks = await readTracks(loopback, media, controller.signal)
   // Before much is expected: it reads the beginning of a frame.
   const begun = await withKeyFrame(loopback, plan, { media, startSeconds }, controller.signal)
   expectPart(loopback, { plan, startSeconds }, tracks)
   const located = await expectChunk(loopback, begun, { spec, media }, controller.signal)
-  const videoOffsetSeconds = offsetOfPart(located, { spec, media }, attempt.engine.features)
+  const videoOffsetSeconds = offsetOfPart(located, { media, timeline }, attempt.engine.features)
   return { ...located, videoOffsetSeconds }
 }
 
@@ -248,13 +249,13 @@ const NO_OFFSET_SECONDS = 1e-6
 /** Versions of ffmpeg that begin their clock with the streams that a run uses begin it elsewhere in each part. */
 function offsetOfPart(
   plan: Plan,
-  { spec, media }: Pick<OpenTask, 'spec' | 'media'>,
+  { media, timeline }: Pick<OpenTask, 'media' | 'timeline'>,
   features: Attempt['engine']['features'],
 ): number {
   if (!media.formats.includes('mpegts')) return plan.videoOffsetSeconds
   const isChunk = plan.part?.kind === 'chunk'
   if (!isChunk && !skipsVideo(plan)) return plan.videoOffsetSeconds
-  const offset = (isChunk ? framesOffset : soundOffset)(spec, media, features)
+  const offset = isChunk ? timeline.offsets.frames : timeline.offsets.sound
   return offset === 0 && !features.clockFromUsedStreams ? NO_OFFSET_SECONDS : offset
 }
 

@@ -20,7 +20,8 @@ import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
 import { withDivision } from '../../../transcoder/plan/division/withDivision.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { outputStartSeconds } from '../../../transcoder/plan/streams/outputTiming.ts'
+import { cutSource } from '../../../transcoder/plan/streams/cut.ts'
+import { outputStartSeconds, timelineOf } from '../../../transcoder/plan/streams/outputTiming.ts'
 import { probe } from '../../../transcoder/analysis/probe.ts'
 import { readOnce, testFfmpeg } from './media.ts'
 
@@ -56,10 +57,16 @@ export async function probeAndPlan(
       ? await findCues(source, probed, outputStartSeconds(spec, probed), AbortSignal.timeout(60_000))
       : null
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const survey = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const survey = await surveyVideo(
+    programs,
+    `file:${input}`,
+    { spec, media: inspected, timeline: timelineOf(spec, inspected, programs.features) },
+    { cwd },
+  )
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
-  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
+  const { verdict } = cutSource(spec, surveyed, timelineOf(spec, surveyed, programs.features))
+  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed, verdict }, { cwd })
   const plan = planJob(spec, media, { features: abilities, cues, logo })
   return { plan: withDivision(spec, plan, media, { seekable: true, maxParts: MAX_JOB_PARTS }), cues }
 }

@@ -12,6 +12,8 @@ import { surveyVideo } from '../../../transcoder/analysis/surveyVideo.ts'
 import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
 import type { SourceCues } from '../../../transcoder/plan/streams/cuePlan.ts'
+import { cutSource } from '../../../transcoder/plan/streams/cut.ts'
+import { timelineOf } from '../../../transcoder/plan/streams/outputTiming.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
@@ -30,10 +32,16 @@ export async function encodeSegmentStreams(
   const programs = await testFfmpeg()
   const probed = await probeOnce(programs, input, { cwd })
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const survey = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const survey = await surveyVideo(
+    programs,
+    `file:${input}`,
+    { spec, media: inspected, timeline: timelineOf(spec, inspected, programs.features) },
+    { cwd },
+  )
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
-  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
+  const { verdict } = cutSource(spec, surveyed, timelineOf(spec, surveyed, programs.features))
+  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed, verdict }, { cwd })
   const plan = withoutCarriers(planJob(spec, media, { features: programs.features, cues }))
   const listed = plannedPipes(plan)
   runs += 1

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import type { SourceCues } from '../../../../transcoder/plan/streams/cuePlan.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { outputStartSeconds, videoOffset } from '../../../../transcoder/plan/streams/outputTiming.ts'
+import { timelineOf } from '../../../../transcoder/plan/streams/outputTiming.ts'
 import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
 const S = 90_000
@@ -117,7 +117,8 @@ describe('where the output begins on the source’s clock', () => {
       { startSeconds: video },
       { startSeconds: file, formats, audio: [audioStream({ startSeconds: audio })] },
     )
-    return [outputStartSeconds(wanted(), media), videoOffset(wanted(), media, { clockFromUsedStreams })]
+    const { startSeconds, offsets } = timelineOf(wanted(), media, { clockFromUsedStreams })
+    return [startSeconds, offsets.all]
   }
   test.each([
     [1.48, 1.4, 1.48, 0.08],
