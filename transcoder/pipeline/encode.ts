@@ -537,7 +537,7 @@ async function hasBrokenReservedHeader(plan: Plan, files: readonly string[]): Pr
     if (!isMp4(output.container)) continue
     const { complete, moovBeforeMdat, problem, boxes } = await checkMp4(files[index]!)
     if (complete && moovBeforeMdat) {
-      const isCopied = plan.outputs[index]?.audio.some(({ copied }) => copied != null) ?? true
+      const isCopied = plan.outputs[index]?.audio.some(({ copied }) => copied !== null) ?? true
       if (!isCopied) requireUsualPackets(output.path, await shortPackets(files[index]!, boxes))
       continue
     }

@@ -119,7 +119,7 @@ async function transcodeOnce(
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
   const timeline = timelineOf(spec, media, attempt.engine.features)
-  const used = ofPieces ?? applyCut(media, timeline, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const used = ofPieces ?? applyCut(media, timeline, plan.cut === null ? null : { ...plan.cut, endsAfterSource: false })
   const cues = joined?.cues(plan) ?? cutCues(sourceCues, plan.cut)?.cues ?? []
   const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
   const limits = timeLimits(plan, known, {
@@ -161,8 +161,8 @@ async function transcodeOnce(
   })
   const late: Late[] = []
   let measured: MediaInfo | null = null
-  const isMeasurable = joined === null && plan.part === undefined && plan.cut == null && hasTimedLength(known)
-  const extractor = plan.extracts == null ? null : new Extractor(attempt, plan, plan.extracts)
+  const isMeasurable = joined === null && plan.part === undefined && plan.cut === null && hasTimedLength(known)
+  const extractor = plan.extracts === null ? null : new Extractor(attempt, plan, plan.extracts)
   const main = withMainExtracts(steady ? withSteadyMixes(plan, known.audio) : plan)
   const encoded = isEmpty(main)
     ? []
@@ -229,7 +229,7 @@ async function transcodeOnce(
 async function planToRun({ attempt, spec, media, timeline, joined }: OpenTask, plan: Plan): Promise<Plan> {
   const { loopback, controller } = attempt
   if (joined !== null || plan.part === undefined) return plan
-  const used = applyCut(media, timeline, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const used = applyCut(media, timeline, plan.cut === null ? null : { ...plan.cut, endsAfterSource: false })
   const startSeconds = outputStartSeconds(spec, used)
   const tracks = await readTracks(loopback, media, controller.signal)
   // Before much is expected: it reads the beginning of a frame.

@@ -181,7 +181,7 @@ export function planJob(
     segmentSeconds: packaged === null ? null : toNumber(packaged.segmentDuration),
   })
   const burnIn = bitmaps ?? planBurnIn(context, drawn, { cut, duration: wholeDuration })
-  const packaging = packaged === null ? null : { ...packaged, ...embeddedChannels(sidecars) }
+  const packaging = packaged === null ? null : { ...packaged, embedded: embeddedChannels(sidecars) }
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
@@ -222,8 +222,9 @@ export function planJob(
   ].toSorted((a, b) => a - b)
   if (sourceAudio.length === 0) context.warn(...warnLevelWithoutEffect(spec))
   return {
-    version: 2,
+    version: 3,
     cut,
+    division: null,
     packaging,
     durationSeconds: wholeDuration,
     videoOffsetSeconds: timeline.offsets.all,
@@ -305,14 +306,12 @@ function planVideo(
       to: pictureRate,
       rebuilt: bobbed || found.scan.kind === 'telecined',
     }),
+    copied: null,
   }
 }
 
-function embeddedChannels(sidecars: readonly SidecarPlan[]): Pick<PackagingPlan, 'embedded'> {
-  const embedded = sidecars.flatMap(({ embed, language, label }) =>
-    (embed ?? []).map((channel) => ({ channel, language, label })),
-  )
-  return embedded.length === 0 ? {} : { embedded }
+function embeddedChannels(sidecars: readonly SidecarPlan[]): PackagingPlan['embedded'] {
+  return sidecars.flatMap(({ embed, language, label }) => embed.map((channel) => ({ channel, language, label })))
 }
 
 /** Key frames where the copied rendition has them, so that players can switch between the two. */

@@ -87,8 +87,9 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
     spec.video.length > 0 ? media.durationSeconds : outputDuration(media, used, timeline.startSeconds)
   requireFewSegments(packaging, durationSeconds)
   return {
-    version: 2,
+    version: 3,
     cut,
+    division: null,
     packaging,
     durationSeconds,
     videoOffsetSeconds: timeline.offsets.all,
@@ -102,6 +103,9 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
     hevcCaptionsOption: context.features.hevcCaptions,
     cues: null,
     service: null,
+    subtitles: [],
+    sidecars: [],
+    burnIn: null,
     outputs: [],
     audioFiles,
     extracts,

@@ -80,8 +80,7 @@ function withoutCarriers(plan: Plan): Plan {
   const renditions = plan.packaging?.renditions.map((rendition) => {
     const { video } = rendition
     if (video?.embedded !== 'source') return rendition
-    const { embedded: _embedded, ...plain } = video
-    return { ...rendition, video: plain }
+    return { ...rendition, video: { ...video, embedded: null } }
   })
   return plan.packaging === null ? plan : { ...plan, packaging: { ...plan.packaging, renditions: renditions ?? [] } }
 }

@@ -71,7 +71,7 @@ export interface EncoderSettings {
 
 /** Flags for the output's only video stream. */
 export function videoEncoderArgs(plan: Plan, video: VideoPlan, settings: EncoderSettings = {}): string[] {
-  if (video.copied != null)
+  if (video.copied !== null)
     return copyVideoArgs(video, plan.cut, { inTransportStream: settings.inTransportStream === true })
   return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, settings), ...colorTagArgs(video)]
 }
@@ -238,10 +238,10 @@ function sampleFormatArgs({ codec, bitDepth }: AudioPlan, position: number): str
 export function audioEncoderArgs(
   audio: AudioPlan,
   position: number,
-  cut: CutPlan | null | undefined,
+  cut: CutPlan | null,
   holder: AudioHolder,
 ): string[] {
-  if (audio.copied != null) return copyAudioArgs(audio, position, cut, holder)
+  if (audio.copied !== null) return copyAudioArgs(audio, position, cut, holder)
   return [
     ...[`-c:a:${position}`, audioEncoder(audio)],
     ...(hasBitrate(audio) ? [`-b:a:${position}`, `${audio.bitrateKbps}k`] : sampleFormatArgs(audio, position)),

@@ -234,12 +234,12 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
 /** Where ffmpeg takes a stream from: its filters, or the source. */
 function videoSource(plan: Plan, video: VideoPlan, position: number): string {
   if (plan.stored !== undefined) return `${position}:v:0`
-  return video.copied == null ? `[v${position}]` : videoSpecifier(plan.pids)
+  return video.copied === null ? `[v${position}]` : videoSpecifier(plan.pids)
 }
 
 function audioSource(plan: Plan, track: AudioPlan, label: string, trimmed = false): string {
   if (plan.stored !== undefined) return storedTrack(plan.stored, track, trimmed)
-  return track.copied == null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
+  return track.copied === null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
 }
 
 /**
@@ -249,28 +249,27 @@ function audioSource(plan: Plan, track: AudioPlan, label: string, trimmed = fals
 function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady }: ArgvTargets): string[] {
   const wanted = muxedEncodes(plan)
   const videoBranches = wanted.flatMap(({ video }, position) =>
-    video === null || video.copied != null ? [] : [{ video, position }],
+    video === null || video.copied !== null ? [] : [{ video, position }],
   )
   const clockOf = ({ frameRate, mode }: VideoPlan, overlaid: boolean) =>
     encoderClock(chunkRange(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
   // Captions come last: filters after them might change the captions of a frame, and one that drops frames loses them.
-  const finished = ({ embedded }: VideoPlan, position: number) =>
-    embedded === undefined ? `v${position}` : `n${position}`
+  const finished = ({ embedded }: VideoPlan, position: number) => (embedded === null ? `v${position}` : `n${position}`)
   const video = videoBranches.map(({ video, position }) => ({
     filters: [
       ...videoFilters(plan, video),
       ...(video.logo === null ? burnInFilters(plan, video, burnIn) : []),
-      ...(video.logo === null && video.bitmaps == null ? clockOf(video, false) : []),
+      ...(video.logo === null && video.bitmaps === null ? clockOf(video, false) : []),
     ],
-    label: video.logo === null && video.bitmaps == null ? finished(video, position) : `b${position}`,
+    label: video.logo === null && video.bitmaps === null ? finished(video, position) : `b${position}`,
   }))
-  const captioned = videoBranches.filter(({ video }) => video.embedded !== undefined)
+  const captioned = videoBranches.filter(({ video }) => video.embedded !== null)
   const carriers = videoInputCount(plan) + tx3gTracks(plan).length
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, video, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
   const bitmaps = videoBranches.flatMap(({ video, position }) =>
-    video.bitmaps == null
+    video.bitmaps === null
       ? []
       : [
           {
@@ -301,7 +300,7 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady
       // Captions are drawn over the logo: they have to be readable.
       ...logos.map(
         ({ logo, video, position }) =>
-          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps == null ? clockOf(video, !changesClock(plan, video)) : [])].join(',')}[${video.bitmaps == null ? finished(video, position) : `c${position}`}]`,
+          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps === null ? clockOf(video, !changesClock(plan, video)) : [])].join(',')}[${video.bitmaps === null ? finished(video, position) : `c${position}`}]`,
       ),
       ...buildSharedGraph(`[${sources + (hasLogo(plan) ? 1 : 0)}:v:0]`, bitmaps, 'split'),
       ...bitmaps.map(({ onto, overlay: draw, position, to }) => `[${onto}][s${position}]${draw}[${to}]`),
@@ -317,7 +316,7 @@ function decodesVideo(plan: Plan): boolean {
 
 /** The videos that this process encodes. */
 export function encodedVideo(plan: Plan): VideoPlan[] {
-  return muxedEncodes(plan).flatMap(({ video }) => (video === null || video.copied != null ? [] : [video]))
+  return muxedEncodes(plan).flatMap(({ video }) => (video === null || video.copied !== null ? [] : [video]))
 }
 
 /** Inputs before the logo. */
@@ -354,7 +353,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
   return [
     ...['-map', videoSource(plan, output.video, position)],
     ...output.audio.flatMap((track, trackIndex) => ['-map', audioSource(plan, track, `a${position}_${trackIndex}`)]),
-    ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
+    ...plan.subtitles.flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     ...tx3gMaps(captions, videoInputCount(plan)),
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
@@ -372,7 +371,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
 
 /** Nothing after the part is read for copied streams. */
 function tailOf(plan: Plan, streams: readonly (VideoPlan | AudioPlan)[], isMultiplexed = false): string[] {
-  const hasCopies = streams.some(({ copied }) => copied != null) || (isMultiplexed && (plan.subtitles ?? []).length > 0)
+  const hasCopies = streams.some(({ copied }) => copied !== null) || (isMultiplexed && plan.subtitles.length > 0)
   return hasCopies ? copyEndArgs(plan.cut) : []
 }
 
@@ -411,12 +410,12 @@ const audioMuxers: Readonly<Record<AudioFilePlan['container'], (file: AudioFileP
 }
 
 /** Copied unchanged. Their descriptors need the languages, which `-map_metadata -1` removes with the other metadata. */
-function subtitles({ subtitles: copied = [], cut }: Plan): string[] {
+function subtitles({ subtitles: copied, cut }: Plan): string[] {
   if (copied.length === 0) return []
   return [
     ...['-c:s', 'copy'],
     // What begins before the part is not in it.
-    ...(cut == null ? [] : copied.flatMap((_, trackIndex) => [`-copypriorss:s:${trackIndex}`, '0'])),
+    ...(cut === null ? [] : copied.flatMap((_, trackIndex) => [`-copypriorss:s:${trackIndex}`, '0'])),
     ...copied.flatMap(({ languages }, trackIndex) =>
       languages === null ? [] : [`-metadata:s:s:${trackIndex}`, `language=${languages}`],
     ),

@@ -75,7 +75,7 @@ export function encodesPerProcess(plan: Plan): { encode: SegmentEncode; position
 }
 
 function audioEncodes({ audio, forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | 'trimmed'>[] {
-  if (audio.some(({ copied }) => copied != null))
+  if (audio.some(({ copied }) => copied !== null))
     return forms.map((form) => ({
       forms: [form],
       trimmed: audio.every(hasOwnDelay) && !segmentForms[form].carriesAudio,
@@ -182,7 +182,7 @@ function slaveFilters(form: SegmentForm, { video, forms }: SegmentEncode): Recor
 /** Options of one muxer. No value contains a character that is special to tee. */
 function muxer(form: SegmentForm, { video, audio }: SegmentEncode): Record<string, string> {
   // Copied audio seldom has a packet that begins at 0: its first fragment keeps its time.
-  const isCopied = video === null && audio.some((track) => track.copied != null && !hasOwnDelay(track))
+  const isCopied = video === null && audio.some((track) => track.copied !== null && !hasOwnDelay(track))
   const common = {
     // Leave out tool versions and dates, so that the same plan gives the same bytes.
     fflags: '+bitexact',

@@ -26,7 +26,7 @@ export function planAudioFiles(context: PlanContext): AudioFilePlan[] {
       ? null
       : outputDuration(media, used, startSeconds)
     const source = knownDuration ?? outputDuration(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
-    const estimate = Math.max(source, audio.silenceUntilSeconds ?? 0)
+    const estimate = Math.max(source, audio.silenceUntilSeconds)
     const file = audioFileOf(profile.codec, profile.container)
     return [
       {

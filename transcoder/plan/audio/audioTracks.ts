@@ -153,7 +153,8 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     volumePercent: spec.audioVolume,
     loudness,
     dialnorm: planDialnorm(context, audio, stream, { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs }),
-    ...(audio.bitDepth === null ? {} : { bitDepth: audio.bitDepth }),
+    bitDepth: audio.bitDepth,
+    copied: null,
   }
 }
 

@@ -20,7 +20,7 @@ function ofOutputs(plan: Plan): string | null {
   return plan.packaging === null ? ofFiles(plan) : ofPackage(plan.packaging)
 }
 
-function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
+function ofFiles({ outputs, subtitles }: Plan): string | null {
   if (outputs.length === 0) return 'the job makes no video'
   if (subtitles.length > 0) return 'subtitles of the source are copied by the task that makes the video'
   return firstReason(outputs.map(({ video }) => video))
@@ -71,8 +71,7 @@ function regroupsCaptions(spec: JobSpec, plan: Plan, video: VideoStream): boolea
   return encodedVideo(plan).some(
     ({ captions, embedded, frameRate }) =>
       captions &&
-      (embedded === 'source' ||
-        (embedded === undefined && !isWhole(toNumber(frameRate) / rate, video.variableFrameRate))),
+      (embedded === 'source' || (embedded === null && !isWhole(toNumber(frameRate) / rate, video.variableFrameRate))),
   )
 }
 

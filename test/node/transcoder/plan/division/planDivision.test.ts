@@ -274,7 +274,7 @@ describe('the plan', () => {
       const spec = specOf(wanted, { videoCodec: 'hevc', video: { mode: 'cbr' } })
       return withDivision(spec, planJob(spec, lasting(120)), lasting(120), ABILITIES)
     }
-    expect(plan(24).division).toBeUndefined()
+    expect(plan(24).division).toBeNull()
     expect(plan(24).warnings).toContainEqual({
       code: 'not_divided',
       field: 'max_chunk_seconds',
