@@ -167,40 +167,44 @@ async function transcodeOnce(
   const encoded = isEmpty(main)
     ? []
     : await encode(attempt, main, used, {
+        decoding: {
+          workDirectory: workDirectory(
+            task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index),
+            task.attempt,
+          ),
+          seekable,
+          // The pieces of a joined source are decoded by processes of their own.
+          steady: steady && joined === null,
+          readers: surroundings.sideTasks.settled(),
+          measuredSource: async () => (measured ??= isMeasurable ? await measureSourceLengths(attempt, used) : null),
+          maxSeconds: task.max_source_seconds ?? Infinity,
+          cpuSeconds: limits?.cpuSeconds,
+          onLine: reading?.onLine ?? null,
+        },
         joined: pieces,
-        damage,
-        // The pieces of a joined source are decoded by processes of their own.
-        steady: steady && joined === null,
-        onLate: (each) => late.push(each),
-        onLine: reading?.onLine,
         cues,
-        seekable,
         segmentPipes: segments,
         extractPipes: extractor,
-        captions: await writeCaptionInputs(plan, captionFiles, workspace),
-        burnIn: await writeBurnInFiles(plan, drawn, workspace),
-        bitmaps: (await bitmaps?.writeMovie(plan, { media: used, startSeconds })) ?? null,
-        carriers: await writeCaptionCarriers(
-          plan,
-          {
-            spec,
-            files: captionFiles,
-            ofSource: async () =>
-              joined === null
-                ? readSourceCaptions(attempt, plan, { loopback, media, timeline, sizeBytes, seekable })
-                : { fields: await joined.frameCaptions(plan) },
-          },
-          workspace,
-        ),
         startSeconds: timing.startSeconds,
-        maxSeconds: task.max_source_seconds,
-        workDirectory: workDirectory(
-          task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index),
-          task.attempt,
-        ),
-        readers: surroundings.sideTasks.settled(),
-        cpuSeconds: limits?.cpuSeconds,
-        measuredSource: async () => (measured ??= isMeasurable ? await measureSourceLengths(attempt, used) : null),
+        damage,
+        onLate: (each) => late.push(each),
+        files: {
+          captions: await writeCaptionInputs(plan, captionFiles, workspace),
+          burnIn: await writeBurnInFiles(plan, drawn, workspace),
+          bitmaps: (await bitmaps?.writeMovie(plan, { media: used, startSeconds })) ?? null,
+          carriers: await writeCaptionCarriers(
+            plan,
+            {
+              spec,
+              files: captionFiles,
+              ofSource: async () =>
+                joined === null
+                  ? readSourceCaptions(attempt, plan, { loopback, media, timeline, sizeBytes, seekable })
+                  : { fields: await joined.frameCaptions(plan) },
+            },
+            workspace,
+          ),
+        },
       }).catch(async (error: unknown) => {
         // The next run writes the same objects.
         if (error instanceof AudioFormatChange) await segments?.waitForTransfers()

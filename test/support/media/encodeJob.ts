@@ -12,7 +12,7 @@ import { FIRST_PIPE_FD, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
 import { surveyVideo } from '../../../transcoder/analysis/surveyVideo.ts'
 import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
-import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../transcoder/ffmpegArgsOf.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
 import type { EngineFeatures } from '../../../transcoder/plan/model/engineFeatures.ts'
 import { plannedFiles } from '../../../transcoder/plan/model/plannedFiles.ts'
@@ -109,7 +109,7 @@ export async function encodeJob(
   if (first === undefined) throw new Error('the job has no output')
   const outputs: [string, ...string[]] = [first, ...more]
   const taken = plan.outputs.filter(({ container }) => container === 'ts')
-  const args = ffmpegArgs(plan, {
+  const args = ffmpegArgsOf(plan, {
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
     outputs: outputs.map((file, index) => (index < taken.length ? `pipe:${FIRST_PIPE_FD + index}` : file)),

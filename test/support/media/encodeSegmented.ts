@@ -10,7 +10,7 @@ import { FIRST_PIPE_FD, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
 import { surveyVideo } from '../../../transcoder/analysis/surveyVideo.ts'
 import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
-import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../transcoder/ffmpegArgsOf.ts'
 import type { SourceCues } from '../../../transcoder/plan/streams/cuePlan.ts'
 import { cutSource } from '../../../transcoder/plan/streams/cut.ts'
 import { timelineOf } from '../../../transcoder/plan/streams/outputTiming.ts'
@@ -53,7 +53,7 @@ export async function encodeSegmentStreams(
     }),
   )
   const paths = [...files.values()]
-  const args = ffmpegArgs(plan, {
+  const args = ffmpegArgsOf(plan, {
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
     outputs: paths.map((_path, index) => `pipe:${FIRST_PIPE_FD + index}`),

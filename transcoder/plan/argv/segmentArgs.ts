@@ -102,7 +102,7 @@ export function segmentArgs(
   encodes: readonly SegmentEncode[],
   maps: readonly string[],
   pipe: (encode: SegmentEncode, form: SegmentForm) => string,
-  cores?: number,
+  cores: number | null,
 ): string[] {
   const audio = encodes.flatMap((encode) => encode.audio)
   const isOnly = encodes.length === 1
@@ -146,7 +146,7 @@ export function segmentArgs(
   ]
 }
 
-function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores: number | undefined): string[] {
+function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores: number | null): string[] {
   return [
     ...(video === null
       ? []
