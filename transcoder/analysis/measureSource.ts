@@ -10,12 +10,16 @@ import type { IdetCounts, MediaInfo } from '../plan/model/mediaInfo.ts'
 import { readCut } from '../plan/argv/cutArgs.ts'
 import { steadyFilters, steadyFrameInput } from '../plan/argv/steadyFrames.ts'
 import { codedFrames } from '../plan/video/color.ts'
+import type { SourceUse } from '../plan/streams/cut.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
 import { copiesAllVideo } from '../plan/copy/settleCopies.ts'
 import { needsIdet } from '../plan/video/interlacing.ts'
 
 /** 20 s of PAL: enough to get past a title, and read in a second or two. */
 const FRAMES = 500
+
+/** `verdict`: nothing is measured in video that is copied (plan/streams/cut.ts). */
+type Measured = { spec: JobSpec } & Pick<SourceUse, 'media' | 'verdict'>
 
 interface MeasureOptions {
   signal?: AbortSignal
@@ -28,7 +32,7 @@ interface MeasureOptions {
 export async function measureSource(
   engine: FfmpegPrograms,
   url: string,
-  source: { spec: JobSpec; media: MediaInfo },
+  source: Measured,
   options: MeasureOptions,
 ): Promise<MediaInfo> {
   return measureFrames(engine, url, { ...source, media: await measureLoudness(engine, url, source, options) }, options)
@@ -38,10 +42,10 @@ export async function measureSource(
 export async function measureFrames(
   engine: FfmpegPrograms,
   url: string,
-  { spec, media }: { spec: JobSpec; media: MediaInfo },
+  { spec, media, verdict }: Measured,
   options: MeasureOptions,
 ): Promise<MediaInfo> {
-  if (media.video === null || !needsIdet(spec, media) || copiesAllVideo(spec, media)) return media
+  if (media.video === null || !needsIdet(spec, media) || copiesAllVideo(spec, verdict)) return media
   const { threads = 0, seekable = false, ...run } = options
   const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)
   const { video } = media

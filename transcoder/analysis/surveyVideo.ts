@@ -13,7 +13,7 @@ import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
 import { videoCodecOfSource } from '../plan/codecs.ts'
 import { DEEP_PROBE_FLAGS, needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import { usedPids, videoSpecifier } from '../plan/streams/programSelection.ts'
-import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import type { Timeline } from '../plan/planContext.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { MAX_FRAMES, MAX_PARAMETER_SETS, NAL_UNIT_TYPES } from './nalUnitTypes.ts'
 import { surveyIndex } from './surveyIndex.ts'
@@ -29,13 +29,13 @@ interface Options {
 export async function surveyVideo(
   engine: Engine & FfmpegPrograms,
   url: string,
-  { spec, media }: { spec: JobSpec; media: MediaInfo },
+  { spec, media, timeline }: { spec: JobSpec; media: MediaInfo; timeline: Pick<Timeline, 'startSeconds'> },
   options: Options,
 ): Promise<VideoSurvey | null> {
   const { video } = media
   if (video === null || !spec.video.some(({ copy }) => copy) || videoCodecOfSource(video.codec) === null) return null
   // Without ffmpeg's own clock, which would start with the streams that this run reads.
-  const startSeconds = outputStartSeconds(spec, media)
+  const { startSeconds } = timeline
   const { ranges = null, ...places } = options
   const hasIndex = media.formats.includes('mov') && (video.codec === 'h264' || video.codec === 'hevc')
   if (ranges !== null && hasIndex) {

@@ -55,9 +55,9 @@ export async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Prom
  * earlier attempts encoded is used. null = it is still made by one task.
  */
 export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan | null> {
-  const { spec, media } = open
+  const { media, timeline } = open
   if (plan.division != null || plan.join !== undefined) return null
-  const used = applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const used = applyCut(media, timeline, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const { plan: planned } = await divided(open, plan, used)
   return planned.division == null ? null : planned
 }

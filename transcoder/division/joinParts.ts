@@ -24,6 +24,7 @@ import { Segmenter } from '../segmenter/segmenter.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
 import { analyzePackage } from '../pipeline/attemptReports.ts'
 import { placedCaptions, writeCaptionInputs } from '../pipeline/captionTracks.ts'
+import { NO_FILES } from '../plan/argv/ffmpegArgs.ts'
 import { encode } from '../pipeline/encode.ts'
 import { lateWarnings, type Late } from '../pipeline/multiplexOutput.ts'
 import type { Surroundings } from '../pipeline/openTask.ts'
@@ -68,12 +69,13 @@ export async function joinParts(
   const late: Late[] = []
   progress.setPhase('transcoding')
   const encoded = await encode(attempt, copied, used, {
+    decoding: null,
     joined: new StoredFeed(attempt, [...videos, ...rest.tracks.map((track) => [track])]),
     segmentPipes: segmenter,
-    captions: await writeCaptionInputs(plan, captionFiles, workspace),
+    extractPipes: null,
+    files: { ...NO_FILES, captions: await writeCaptionInputs(plan, captionFiles, workspace) },
     cues,
     startSeconds,
-    seekable: false,
     // The source was judged by the parts; this is no source.
     damage: new DamageMonitor({
       media: { ...used, formats: [] },

@@ -15,7 +15,7 @@ import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg } from '../ffmpeg/run.ts'
 import { FormatError } from '../formats/formatError.ts'
 import { imageSplitter } from '../formats/imageSplitter.ts'
-import { ffmpegArgs } from '../plan/argv/ffmpegArgs.ts'
+import { ffmpegArgs, NO_FILES } from '../plan/argv/ffmpegArgs.ts'
 import { distinctFrames, framesOnly, withMainExtracts } from '../plan/argv/extractArgs.ts'
 import { groupFrames, type FrameRange } from '../plan/extracts/groupFrames.ts'
 import { extractPipes } from '../plan/model/plannedPipes.ts'
@@ -138,9 +138,9 @@ export class Extractor {
     const plan = framesOnly(this.#plan, part, range)
     const readers = this.#readersOf(plan)
     const args = ffmpegArgs(plan, {
-      input: loopback.url,
-      inputFlags: inputFlags(loopback.url),
-      seekable,
+      input: { kind: 'source', url: loopback.url, flags: inputFlags(loopback.url), bursts: [], seekable, steady: null },
+      files: NO_FILES,
+      carrierClock: 'filter',
       outputs: readers.map((_reader, index) => `pipe:${FIRST_PIPE_FD + index}`),
       threads: settings.threads,
       cores: settings.machine.vcpus,

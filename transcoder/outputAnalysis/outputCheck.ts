@@ -38,13 +38,13 @@ function longer({ duration_seconds: seconds }: MediaFacts, { durationSeconds: st
 
 function tooManyBits({ duration_seconds: seconds, video, audio }: MediaFacts, planned: PlannedMedia): string[] {
   if (seconds < RATED_SECONDS) return []
-  const encoded = 'video' in planned && planned.video.copied == null ? planned.video : null
+  const encoded = 'video' in planned && planned.video.copied === null ? planned.video : null
   const tracks = [
     { name: 'video', limit: encoded?.maxKbps ?? Infinity, made: video?.bitrate_kbps },
     ...[planned.audio].flat().map((track, index) => ({
       name: `audio ${index + 1}`,
       // A lossless codec has no rate that was asked for.
-      limit: track.copied != null || track.bitDepth != null ? Infinity : track.bitrateKbps,
+      limit: track.copied !== null || track.bitDepth !== null ? Infinity : track.bitrateKbps,
       made: audio[index]?.bitrate_kbps,
     })),
   ]

@@ -90,7 +90,7 @@ export async function probeRenditions(
       try {
         const media = withoutLengths(await probe(engine, `file:${path}`, dirs))
         const present =
-          (hasCaptions || video?.embedded !== undefined) && video?.captions === true && media.video !== null
+          video?.captions === true && (hasCaptions || video.embedded !== null) && media.video !== null
             ? await detectCaptions(engine, `file:${path}`, media.video, dirs)
             : []
         // Channels that begin later are known from the source.

@@ -66,7 +66,7 @@ export async function analyzeFiles(
     const measured = await bestEffort(attempt, `${path} could not be measured`, async () => {
       const { size: bytes } = await stat(file)
       const video = plan.outputs[index]?.video
-      const captions = (hasCaptions || video?.embedded !== undefined) && video?.captions === true
+      const captions = video?.captions === true && (hasCaptions || video.embedded !== null)
       const finished = { path: file, container, bytes, probed, counts: meter?.end() ?? null, captions }
       return validated(await analyzeFile(engine, finished, scratchDirs))
     })

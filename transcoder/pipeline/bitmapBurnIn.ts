@@ -41,14 +41,19 @@ export class DrawnBitmaps {
 
   /** `used`: the source with the cut. */
   measure(spec: JobSpec, used: MediaInfo): Promise<BitmapTrack> {
-    return measureBitmapTrack(this.#packets, shownStretch(spec, used), this.#attempt.controller.signal)
+    const startSeconds = outputStartSeconds(spec, used)
+    return measureBitmapTrack(
+      this.#packets,
+      shownStretch({ media: used, startSeconds }),
+      this.#attempt.controller.signal,
+    )
   }
 
   /** The movie of the images that the plan's task draws; null = nothing is drawn. */
-  async writeMovie(plan: Plan, spec: JobSpec, used: MediaInfo): Promise<string | null> {
+  async writeMovie(plan: Plan, used: { media: MediaInfo; startSeconds: number }): Promise<string | null> {
     const { workspace, controller } = this.#attempt
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
-    return writeBitmapMovie(this.#packets, shownStretch(spec, used), plan.burnIn.drawn, workspace, controller.signal, {
+    return writeBitmapMovie(this.#packets, shownStretch(used), plan.burnIn.drawn, workspace, controller.signal, {
       from: secondsBeforeRange(plan),
       // More than the frames that are encoded after a range.
       to: secondsBeforeRange(plan) + (secondsOfRange(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
@@ -56,6 +61,6 @@ export class DrawnBitmaps {
   }
 }
 
-function shownStretch(spec: JobSpec, used: MediaInfo): ShownStretch {
-  return { startSeconds: outputStartSeconds(spec, used), seconds: used.video?.durationSeconds ?? null }
+function shownStretch({ media, startSeconds }: { media: MediaInfo; startSeconds: number }): ShownStretch {
+  return { startSeconds, seconds: media.video?.durationSeconds ?? null }
 }

@@ -21,9 +21,7 @@ import type { Workspace } from '../workspace.ts'
 
 /** By position in `plan.sidecars`: cues in presentation time. */
 export function placedCaptions(plan: Plan, files: readonly CaptionFile[]): CaptionCue[][] {
-  return (plan.sidecars ?? []).map(({ caption }) =>
-    placeCues(files[caption]?.cues ?? [], plan.cut, plan.durationSeconds),
-  )
+  return plan.sidecars.map(({ caption }) => placeCues(files[caption]?.cues ?? [], plan.cut, plan.durationSeconds))
 }
 
 /** Writes the captions of mp4 tracks as files that ffmpeg copies. Returns their paths. */
@@ -36,7 +34,7 @@ export async function writeCaptionInputs(
   const paths: string[] = []
   for (const track of tx3gTracks(plan)) {
     const path = join(workspace.root, `captions_${track.caption}.mp4`)
-    await writeFile(path, tx3gFile(flattenCues(placed[plan.sidecars!.indexOf(track)] ?? [])))
+    await writeFile(path, tx3gFile(flattenCues(placed[plan.sidecars.indexOf(track)] ?? [])))
     paths.push(path)
   }
   return paths

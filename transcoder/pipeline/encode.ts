@@ -21,7 +21,7 @@ import { tooLong } from './sourceLengths.ts'
 import { multiplexStream, multiplexOptions, type Late } from './multiplexOutput.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
-import { ffmpegArgs, steadyArgsOf } from '../plan/argv/ffmpegArgs.ts'
+import { ffmpegArgs, steadyArgsOf, type SourceInput, type WrittenFiles } from '../plan/argv/ffmpegArgs.ts'
 import { shortPackets } from '../outputAnalysis/sampleTables.ts'
 import { mixedStreams } from '../plan/model/channelMix.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
@@ -69,45 +69,44 @@ export interface JoinedPieces {
   readonly fraction: number
 }
 
-export interface EncodeOptions {
-  /** null = the source is one file. */
-  joined?: JoinedPieces | null
-  /** Where tracks are stored that are no outputs (upload/workObjects.ts). */
-  workDirectory?: string
-  /** Cues to insert into the outputs, if the plan has any. */
-  cues?: readonly Cue[] | undefined
-  /** Read the streams of a plan with packaging. */
-  segmentPipes?: SegmentPipes | null
-  /** Read the frames and samples of a plan with extracts. */
-  extractPipes?: Pick<SegmentPipes, 'pipeReaders' | 'isBlocked'> | null
-  /** The time in the source at which the outputs begin. */
-  startSeconds: number
+/** What a run is given that decodes the source. */
+export interface Decoding {
+  /** Where the tracks of a part are stored (upload/workObjects.ts). */
+  workDirectory: string
   /** The source can be read at any position. */
   seekable: boolean
+  /** All audio is decoded by a process of its own, which absorbs changes of its format. */
+  steady: boolean
+  /** Other readers of the source: the source is judged only after they have ended. Never rejects. */
+  readers: Promise<unknown>
+  /** The source with the lengths of its packets, where it has only time stamps; null = it states its own. */
+  measuredSource: () => Promise<MediaInfo | null>
+  /** The most seconds that the outputs may have. */
+  maxSeconds: number
+  /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
+  cpuSeconds: number | undefined
+  /** Called with each line of ffmpeg; null = nothing listens. */
+  onLine: ((line: string) => void) | null
+}
+
+export interface EncodeOptions {
+  /** null = the run copies what parts of the job encoded. */
+  decoding: Decoding | null
+  /** null = the source is one file. */
+  joined: JoinedPieces | null
+  /** Cues to insert into the outputs, if the plan has any. */
+  cues: readonly Cue[]
+  /** Read the streams of a plan with packaging; null = it has none. */
+  segmentPipes: SegmentPipes | null
+  /** Read the frames and samples of a plan with extracts; null = it has none. */
+  extractPipes: Pick<SegmentPipes, 'pipeReaders' | 'isBlocked'> | null
+  /** The time in the source at which the outputs begin. */
+  startSeconds: number
   /** Collects the damage that ffmpeg reports in the source. */
   damage: DamageMonitor
-  /** Called with each line of ffmpeg. */
-  onLine?: ((line: string) => void) | undefined
   /** Called for a transport stream whose encoder exceeded its rate. */
-  onLate?: (late: Late) => void
-  /** Other readers of the source: the source is judged only after they have ended. Never rejects. */
-  readers?: Promise<unknown> | undefined
-  /** The files with the captions of mp4 tracks. */
-  captions?: readonly string[]
-  /** The files from which libass draws, relative to its working directory. */
-  burnIn?: readonly string[]
-  /** The movie of the subtitles that are drawn; null = none. */
-  bitmaps?: string | null
-  /** The videos with captions for the frames of encoded ones. */
-  carriers?: readonly string[]
-  /** All audio is decoded by a process of its own, which absorbs changes of its format. */
-  steady?: boolean
-  /** The source with the lengths of its packets, where it has only time stamps; null = it states its own. */
-  measuredSource?: () => Promise<MediaInfo | null>
-  /** The most seconds that the outputs may have; undefined = no limit. */
-  maxSeconds?: number | undefined
-  /** Limit of processor time (plan/estimate/deadline.ts); undefined = the default of the sandbox. */
-  cpuSeconds?: number | undefined
+  onLate: (late: Late) => void
+  files: Omit<WrittenFiles, 'logo'>
 }
 
 /** The channels or the sample rate of audio that is encoded change midway: it has to be decoded apart (SteadyFeed). */
@@ -151,7 +150,7 @@ async function runEncode(
   extras: EncodeOptions,
 ): Promise<EncodedFile[] | 'header too large'> {
   const { taskClient, limiter, controller, workspace, progress } = attempt
-  const { segmentPipes = null, damage } = extras
+  const { segmentPipes, damage, decoding } = extras
   damage.reset()
   const planned = plannedFiles(plan)
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
@@ -159,8 +158,8 @@ async function runEncode(
   const discard = new AbortController()
   const change = new AbortController()
   const uploads = planned.map((output, index): Pick<ObjectUpload, 'advance' | 'finish' | 'waitForTransfers'> => {
-    if (output.isIntermediate)
-      return new WorkUpload(files[index]!, `${extras.workDirectory}/${output.path}`, {
+    if (output.isIntermediate && decoding !== null)
+      return new WorkUpload(files[index]!, `${decoding.workDirectory}/${output.path}`, {
         taskClient,
         limiter,
         signal: controller.signal,
@@ -204,10 +203,10 @@ async function runEncode(
     reportProduced()
     growth.pollNow()
     await growth.stop()
-    await extras.readers
+    await decoding?.readers
     controller.signal.throwIfAborted()
     change.signal.throwIfAborted()
-    if (plan.stored === undefined) requireCompleteSource(attempt)
+    if (decoding !== null) requireCompleteSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireCleanExit(result, damage)
     await lookAtEnd(attempt, damage)
@@ -215,7 +214,7 @@ async function runEncode(
     if (tooSmall || (await hasBrokenReservedHeader(plan, files))) return 'header too large'
     if (plan.durationSeconds !== null && TRUNCATED_ELEMENT.test(result.stderr))
       throw truncatedSource(result.stderr.slice(-200))
-    const requireLength = lengthCheck(plan, source, extras)
+    const requireLength = lengthCheck(plan, source, decoding)
     await requireLength((known, media) =>
       attributeToSource(result, damage, () => segmentPipes?.requireComplete(media, known.durationSeconds)),
     )
@@ -267,17 +266,13 @@ type LengthCheck = (plan: Plan, source: MediaInfo) => void
  * Repeats a check that fails with the measured lengths of the source, where it has time stamps only. If it fails again,
  * another attempt would find the same.
  */
-function lengthCheck(
-  plan: Plan,
-  source: MediaInfo,
-  { measuredSource }: EncodeOptions,
-): (check: LengthCheck) => Promise<void> {
+function lengthCheck(plan: Plan, source: MediaInfo, decoding: Decoding | null): (check: LengthCheck) => Promise<void> {
   return async (check) => {
     try {
       check(plan, source)
     } catch (error) {
       if (!(error instanceof TaskError) || error.code !== 'output_incomplete') throw error
-      const measured = (await measuredSource?.()) ?? null
+      const measured = (await decoding?.measuredSource()) ?? null
       if (measured === null) throw error
       const excess = Math.max(0, (source.durationSeconds ?? 0) - (measured.durationSeconds ?? 0))
       const shorter = <T extends { durationSeconds: number | null }>(each: T): T =>
@@ -328,36 +323,23 @@ function spawnFfmpeg(
   plan: Plan,
   source: MediaInfo,
   files: readonly string[],
-  {
-    cues = [],
-    segmentPipes = null,
-    extractPipes = null,
-    captions = [],
-    burnIn = [],
-    bitmaps = null,
-    carriers = [],
-    maxSeconds = Infinity,
-    cpuSeconds,
-    damage,
-    onLate,
-    onLine,
-    seekable,
-    joined = null,
-    steady: isSteady = false,
-  }: EncodeOptions,
+  { decoding, joined, cues, segmentPipes, extractPipes, damage, onLate, files: written }: EncodeOptions,
   change: AbortController,
   onReport: (report: FfmpegProgress) => void,
 ): Promise<FfmpegResult> {
   const { engine, loopback, settings, log, progress, controller, workspace } = attempt
-  const reading = {
-    input: loopback.url,
-    inputFlags: [...inputFlags(loopback.url), ...(skipsVideo(plan) ? READ_THROUGH_FLAGS : [])],
+  const { maxSeconds = Infinity, cpuSeconds } = decoding ?? {}
+  const isSteady = decoding?.steady === true
+  const reading: SourceInput = {
+    url: loopback.url,
+    flags: [...inputFlags(loopback.url), ...(skipsVideo(plan) ? READ_THROUGH_FLAGS : [])],
     bursts: source.audio.flatMap(({ bursts }) => bursts?.file ?? []),
-    seekable,
-    threads: settings.threads,
+    seekable: decoding?.seekable === true,
   }
-  const steady = isSteady ? steadyFeed(attempt, steadyArgsOf(plan, reading, STEADY_PIPE), damage, cpuSeconds) : null
-  const watch = new FormatChangeWatch(plan.join === undefined && !isSteady ? decodedAudio(plan, source) : [])
+  const steady = isSteady
+    ? steadyFeed(attempt, steadyArgsOf(plan, reading, settings.threads, STEADY_PIPE), damage, cpuSeconds)
+    : null
+  const watch = new FormatChangeWatch(plan.join === undefined && !isSteady ? decodedAudio(decoding, source) : [])
   const isRemuxed = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
   const pipeFeed = steady?.pipeFeed() ?? joined?.pipeFeed()
   const remuxed = plan.outputs.filter(({ container }) => isMultiplexed(container)).length
@@ -365,19 +347,18 @@ function spawnFfmpeg(
   const firstInput = FIRST_PIPE_FD + remuxed + further.length
   const inputs = Array.from({ length: pipeFeed?.count ?? 0 }, (_, index) => `pipe:${firstInput + index}`)
   const args = ffmpegArgs(plan, {
-    ...reading,
-    ...(steady === null ? { joined: inputs } : { steady: inputs[0] }),
+    input:
+      joined === null
+        ? { ...reading, kind: 'source', steady: steady === null ? null : `pipe:${firstInput}` }
+        : { kind: 'pipes', pipes: inputs },
+    files: { ...written, logo: logoPath(workspace) },
+    carrierClock: engine.features.captionsAcrossRates ? 'input' : 'filter',
     // Transport streams go through pipes: this process multiplexes them and writes the files.
     outputs: [
       ...files.map((file, index) => (isRemuxed(index) ? `pipe:${FIRST_PIPE_FD + index}` : file)),
       ...further.map((_take, index) => `pipe:${FIRST_PIPE_FD + remuxed + index}`),
     ],
-    logo: logoPath(workspace),
-    captions,
-    burnIn,
-    bitmaps,
-    carriers,
-    carrierClock: engine.features.captionsAcrossRates ? 'input' : 'filter',
+    threads: settings.threads,
     cores: settings.machine.vcpus,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
@@ -391,7 +372,7 @@ function spawnFfmpeg(
           const late = await multiplexStream(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
           if (late === 0) return
           log.warn('access units missed their decoding time', { path: output.path, late })
-          onLate?.({ path: output.path, count: late })
+          onLate({ path: output.path, count: late })
         }
       : [],
   )
@@ -413,7 +394,7 @@ function spawnFfmpeg(
       joined?.isStarving === true,
     bytesRead: () => loopback.bytesServed,
     onLine: (line) => {
-      onLine?.(line)
+      decoding?.onLine?.(line)
       if (watch.isChange(line)) change.abort(new AudioFormatChange())
       return damage.onLine(line)
     },
@@ -442,8 +423,8 @@ function steadyFeed(
   })
 }
 
-function decodedAudio(plan: Plan, { audio }: MediaInfo): AudioStream[] {
-  return plan.stored === undefined ? audio : []
+function decodedAudio(decoding: Decoding | null, { audio }: MediaInfo): AudioStream[] {
+  return decoding === null ? [] : audio
 }
 
 /**
@@ -536,7 +517,7 @@ async function hasBrokenReservedHeader(plan: Plan, files: readonly string[]): Pr
     if (!isMp4(output.container)) continue
     const { complete, moovBeforeMdat, problem, boxes } = await checkMp4(files[index]!)
     if (complete && moovBeforeMdat) {
-      const isCopied = plan.outputs[index]?.audio.some(({ copied }) => copied != null) ?? true
+      const isCopied = plan.outputs[index]?.audio.some(({ copied }) => copied !== null) ?? true
       if (!isCopied) requireUsualPackets(output.path, await shortPackets(files[index]!, boxes))
       continue
     }

@@ -1,7 +1,6 @@
 // In charge of: reading the captions in the video of a source, in a run of its own before the encode: ffmpeg reads the
 // captions of frames from a file that is complete.
 // Not in charge of: the frames that they are sent in (captionTracks.ts), WebVTT tracks (segmenter/captionReader.ts).
-import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Attempt } from '../attempt.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg } from '../ffmpeg/run.ts'
@@ -13,7 +12,6 @@ import { pieceArgs } from '../plan/argv/pieceArgs.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import type { PiecePlan } from '#contract/task/plan/joinPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { framesOffset } from '../plan/streams/outputTiming.ts'
 import { requireCompleteSource } from './encode.ts'
 import type { OpenInput } from './join/openInput.ts'
 
@@ -60,17 +58,12 @@ export async function readFrameCaptions(
 }
 
 /** All captions of a source, on the clock of the outputs. */
-export async function readSourceCaptions(
-  attempt: Attempt,
-  spec: JobSpec,
-  plan: Plan,
-  input: OpenInput,
-): Promise<RetimedCaptions> {
+export async function readSourceCaptions(attempt: Attempt, plan: Plan, input: OpenInput): Promise<RetimedCaptions> {
   const captions = new RetimedCaptions()
   const piece: PiecePlan = {
     ...plan,
     // No other stream is read.
-    videoOffsetSeconds: framesOffset(spec, input.media, attempt.engine.features),
+    videoOffsetSeconds: input.timeline.offsets.frames,
     startSeconds: 0,
     video: null,
     audio: [],

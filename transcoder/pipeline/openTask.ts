@@ -8,6 +8,8 @@ import { explainRefusal } from '../analysis/fileKind.ts'
 import type { Attempt, AttemptOutlook } from '../attempt.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
 import type { LogoImage, MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { Timeline } from '../plan/planContext.ts'
+import { timelineOf } from '../plan/streams/outputTiming.ts'
 import { withoutUnusedVideo } from '../plan/streams/unusedVideo.ts'
 import { fetchCaptionFiles } from '../source/captionFiles.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
@@ -51,6 +53,8 @@ export interface OpenTask {
   /** The source as ffprobe reports it, and without a video stream that no output uses. */
   probed: MediaInfo
   media: MediaInfo
+  /** Of `media`. */
+  timeline: Timeline
   logo: LogoImage | null
   /** null = the job draws none, or the attempt makes a part of it, which has stored ones. */
   bitmaps: DrawnBitmaps | null
@@ -99,6 +103,7 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
     began,
     probed,
     media,
+    timeline: timelineOf(spec, media, engine.features),
     logo,
     bitmaps,
     bursts: new BurstFiles(attempt),

@@ -21,7 +21,7 @@ import { requestedPart } from '../plan/streams/requestedPart.ts'
 import { requireUnencrypted } from '../source/encryption/encryptionCheck.ts'
 import { postPreview, postSource } from './attemptReports.ts'
 import { carriesCues } from '../plan/streams/cuePlan.ts'
-import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import { timelineOf } from '../plan/streams/outputTiming.ts'
 import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
@@ -57,16 +57,23 @@ export function reportSource(
 }
 
 /** null = the source has none, or the job carries none of it. */
-export async function readSourceCues({ attempt, spec, joined, media }: OpenTask): Promise<CueFindings | null> {
+export async function readSourceCues({
+  attempt,
+  spec,
+  joined,
+  media,
+  timeline,
+}: OpenTask): Promise<CueFindings | null> {
   if (joined !== null || !carriesCues(spec)) return null
-  return findCues(attempt.loopback, media, outputStartSeconds(spec, media), attempt.controller.signal)
+  return findCues(attempt.loopback, media, timeline.startSeconds, attempt.controller.signal)
 }
 
 async function surveyFile(open: OpenTask): Promise<Surveyed> {
-  const { attempt, task, surroundings, spec, probed, media, logo, bitmaps, bursts, captionFiles } = open
+  const { attempt, task, surroundings, spec, probed, media, timeline, logo, bitmaps, bursts, captionFiles } = open
   const { loopback, engine, settings, workspace, controller } = attempt
   const { headStart, sideTasks } = surroundings
-  requireSourceSeconds(task.max_source_seconds, usedSeconds(spec, applyCut(spec, media, requestedPart(spec, media))))
+  const wanted = applyCut(media, timeline, requestedPart(spec, media, timeline))
+  requireSourceSeconds(task.max_source_seconds, usedSeconds(spec, wanted))
   const earlyVideo = headStart.elementaryStream(needsDeepProbe(spec, media) ? null : media)
   const scratchDirs = {
     cwd: workspace.cwd,
@@ -83,7 +90,7 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   if (ranges) void sideTasks.run(async () => encryptionChecked.then(preview, () => undefined))
   // Both read the source; one that is read in order allows one connection only.
   const listing = (): Promise<VideoSurvey | null> =>
-    surveyVideo(engine, loopback.url, { spec, media }, { ...scratchDirs, ranges: ranges ? loopback : null })
+    surveyVideo(engine, loopback.url, { spec, media, timeline }, { ...scratchDirs, ranges: ranges ? loopback : null })
   const early = ranges ? listing() : null
   early?.catch(() => undefined) // reported where it is awaited
   const [found] = await Promise.all([
@@ -99,8 +106,8 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
   const survey = early ?? listing()
   const options = { ...scratchDirs, threads: settings.threads, seekable: await isSeekable(open) }
   const surveyed = withSurvey(inspected, await survey)
-  const used = cutSource(spec, surveyed)
-  const framed = await measureFrames(engine, loopback.url, { spec, media: used }, options)
+  const use = cutSource(spec, surveyed, timelineOf(spec, surveyed, engine.features))
+  const framed = await measureFrames(engine, loopback.url, { spec, ...use }, options)
   requireCompleteSource(attempt)
   const whole = withScan(inspected, framed)
   const cues = await readSourceCues(open)

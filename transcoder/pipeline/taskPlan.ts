@@ -38,7 +38,7 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
     return null
   }
   // Another build encodes nothing of a divided job (division/dividedPlan.ts).
-  const canDivide = plan.division == null || plan.engine?.build === engine.build
+  const canDivide = plan.division === null || plan.engine?.build === engine.build
   const fits = canDivide && fitsEngine(plan, engine.features)
   if (plan.engine !== undefined && plan.engine.build !== engine.build)
     log.info(fits ? 'the plan of another ffmpeg is followed' : 'the plan of another ffmpeg is made again', {
@@ -67,7 +67,7 @@ export async function storePlan(
 export function readPlan(value: unknown): Plan | null {
   const plan = value as Partial<Plan> | null
   const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
-  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging && !plan.extracts))
+  if (plan?.version !== 3 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging && !plan.extracts))
     return null
   return plan as Plan
 }

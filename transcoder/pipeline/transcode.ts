@@ -28,7 +28,7 @@ import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
 import { secondsBeforeRange } from '../plan/model/encodedRange.ts'
 import { warnClockJumps } from '../plan/streams/clockJumps.ts'
 import { applyCut } from '../plan/streams/cut.ts'
-import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
+import { outputStartSeconds, timelineOf } from '../plan/streams/outputTiming.ts'
 import { Segmenter } from '../segmenter/segmenter.ts'
 import type { LoopbackServer } from '../source/loopbackServer.ts'
 import { requireDiskSpace } from '../workspace.ts'
@@ -123,7 +123,8 @@ async function transcodeOnce(
   const media = await open.bursts.follow(plan.pids?.bursts ?? [], open.media, plan.deepProbe)
   const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
   const known = ofPieces ?? media
-  const used = ofPieces ?? applyCut(spec, media, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
+  const timeline = timelineOf(spec, media, attempt.engine.features)
+  const used = ofPieces ?? applyCut(media, timeline, plan.cut === null ? null : { ...plan.cut, endsAfterSource: false })
   const cues = joined?.cues(plan) ?? cutCues(sourceCues, plan.cut)?.cues ?? []
   const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
   const limits = timeLimits(plan, known, {
@@ -165,46 +166,50 @@ async function transcodeOnce(
   })
   const late: Late[] = []
   let measured: MediaInfo | null = null
-  const isMeasurable = joined === null && plan.range === undefined && plan.cut == null && hasTimedLength(known)
-  const extractor = plan.extracts == null ? null : new Extractor(attempt, plan, plan.extracts)
+  const isMeasurable = joined === null && plan.range === undefined && plan.cut === null && hasTimedLength(known)
+  const extractor = plan.extracts === null ? null : new Extractor(attempt, plan, plan.extracts)
   const main = withMainExtracts(steady ? withSteadyMixes(plan, known.audio) : plan)
   const encoded = isEmpty(main)
     ? []
     : await encode(attempt, main, used, {
+        decoding: {
+          workDirectory: workDirectory(
+            task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index),
+            task.attempt,
+          ),
+          seekable,
+          // The pieces of a joined source are decoded by processes of their own.
+          steady: steady && joined === null,
+          readers: surroundings.sideTasks.settled(),
+          measuredSource: async () => (measured ??= isMeasurable ? await measureSourceLengths(attempt, used) : null),
+          maxSeconds: task.max_source_seconds ?? Infinity,
+          cpuSeconds: limits?.cpuSeconds,
+          onLine: watch?.onLine ?? null,
+        },
         joined: pieces,
-        damage,
-        // The pieces of a joined source are decoded by processes of their own.
-        steady: steady && joined === null,
-        onLate: (each) => late.push(each),
-        onLine: watch?.onLine,
         cues,
-        seekable,
         segmentPipes: segments,
         extractPipes: extractor,
-        captions: await writeCaptionInputs(plan, captionFiles, workspace),
-        burnIn: await writeBurnInFiles(plan, drawn, workspace),
-        bitmaps: (await bitmaps?.writeMovie(plan, spec, used)) ?? null,
-        carriers: await writeCaptionCarriers(
-          plan,
-          {
-            spec,
-            files: captionFiles,
-            ofSource: async () =>
-              joined === null
-                ? readSourceCaptions(attempt, spec, plan, { loopback, media, sizeBytes, seekable })
-                : { fields: await joined.frameCaptions(plan) },
-          },
-          workspace,
-        ),
         startSeconds: timing.startSeconds,
-        maxSeconds: task.max_source_seconds,
-        workDirectory: workDirectory(
-          task.part === undefined ? MAIN_TASK : partTaskNumber(task.part.index),
-          task.attempt,
-        ),
-        readers: surroundings.sideTasks.settled(),
-        cpuSeconds: limits?.cpuSeconds,
-        measuredSource: async () => (measured ??= isMeasurable ? await measureSourceLengths(attempt, used) : null),
+        damage,
+        onLate: (each) => late.push(each),
+        files: {
+          captions: await writeCaptionInputs(plan, captionFiles, workspace),
+          burnIn: await writeBurnInFiles(plan, drawn, workspace),
+          bitmaps: (await bitmaps?.writeMovie(plan, { media: used, startSeconds })) ?? null,
+          carriers: await writeCaptionCarriers(
+            plan,
+            {
+              spec,
+              files: captionFiles,
+              ofSource: async () =>
+                joined === null
+                  ? readSourceCaptions(attempt, plan, { loopback, media, timeline, sizeBytes, seekable })
+                  : { fields: await joined.frameCaptions(plan) },
+            },
+            workspace,
+          ),
+        },
       }).catch(async (error: unknown) => {
         // The next run writes the same objects.
         if (error instanceof AudioFormatChange) await segments?.waitForTransfers()

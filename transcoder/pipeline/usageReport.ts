@@ -59,9 +59,9 @@ function videoRendition(
   { width, height }: { width: number; height: number },
   seconds: number,
 ): Rendition {
-  return { codec, video: { width, height }, copied: copied != null, seconds }
+  return { codec, video: { width, height }, copied: copied !== null, seconds }
 }
 
 function audioRendition({ codec, copied }: AudioPlan, seconds: number): Rendition {
-  return { codec, video: null, copied: copied != null, seconds }
+  return { codec, video: null, copied: copied !== null, seconds }
 }

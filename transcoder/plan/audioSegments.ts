@@ -38,6 +38,7 @@ export function planAudioSegments(
     subtitles: [],
     captionChannels: [],
     captionLanguages: {},
+    embedded: [],
     thumbnails: null,
     programStart: packaging.programStart,
     renditions: tracks.map((track): RenditionPlan => {
@@ -52,6 +53,7 @@ export function planAudioSegments(
         audioRenditions: [],
         forms,
         segmentFrames: samples,
+        segmentStarts: null,
       }
     }),
   }

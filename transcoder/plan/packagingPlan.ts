@@ -63,6 +63,7 @@ export function planPackaging(
       audioRenditions: [],
       forms: audioForms,
       segmentFrames: 0,
+      segmentStarts: null,
     }))
   if (packaging.hls && !muxed) warnDifferentAudioSelections(context, profiles)
   const gops = starts === null ? gopsPerSegment(context, packaging, profiles) : 1
@@ -79,7 +80,9 @@ export function planPackaging(
         .map((track) => `audio_${track.profile}`)
         .filter((each) => audio.some((a) => a.id === each)),
       forms: forms(hls === 'ts'),
-      ...(starts === null ? { segmentFrames: gops * profile.video.gopFrames } : segmentsOfCopy(profile.video, starts)),
+      ...(starts === null
+        ? { segmentFrames: gops * profile.video.gopFrames, segmentStarts: null }
+        : segmentsOfCopy(profile.video, starts)),
     }
   })
   const name = archiveBaseName(spec)
@@ -100,6 +103,8 @@ export function planPackaging(
     subtitles: planTextTracks(spec, media, context.features),
     captionChannels: media.video?.captionChannels ?? [],
     captionLanguages: media.video?.captionLanguages ?? {},
+    // Those of caption files are known later (planJob.ts).
+    embedded: [],
     thumbnails:
       packaging.thumbnails && first !== undefined
         ? planThumbnails(
@@ -181,8 +186,8 @@ function segmentsOfCopy(
   { frames, seconds }: SegmentStarts,
 ): Pick<RenditionPlan, 'segmentFrames' | 'segmentStarts'> {
   const rate = toNumber(video.frameRate)
-  const own = video.copied == null ? seconds.map((time) => Math.round(time * rate)) : frames
-  const times = video.copied == null ? own.map((frame) => frame / rate) : seconds
+  const own = video.copied === null ? seconds.map((time) => Math.round(time * rate)) : frames
+  const times = video.copied === null ? own.map((frame) => frame / rate) : seconds
   const longest = times.reduce((most, time, at) => Math.max(most, (times[at + 1] ?? 0) - time), 0)
   return {
     segmentFrames: Math.max(1, Math.round((longest || video.gopFrames / rate) * rate)),

@@ -5,7 +5,7 @@ import { fileContainers } from '#contract/containers.ts'
 import { outputFilePath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planAudioTracks } from './audio/audioTracks.ts'
-import { cutSource, planCut } from './streams/cut.ts'
+import { cutSource, planCut, type SourceUse } from './streams/cut.ts'
 import { copiedVideo } from './copy/copiedStreams.ts'
 import { copiesAllVideo } from './copy/settleCopies.ts'
 import { videoVerdict } from './copy/videoVerdict.ts'
@@ -20,7 +20,7 @@ import { withoutVideo, withoutUnusedVideo } from './streams/unusedVideo.ts'
 import { vbvModel, expectedSize, moovReserve, muxRate } from './video/bitrateBudget.ts'
 import { CUE_KBPS, planCues, requireUnusedPid, spliceFrames, type SourceCues } from './streams/cuePlan.ts'
 import { toNumber, type Rational } from '../formats/rational.ts'
-import { outputDuration, outputStartSeconds, videoOffset, warnFirstFrameHeld } from './streams/outputTiming.ts'
+import { outputDuration, timelineOf, warnFirstFrameHeld } from './streams/outputTiming.ts'
 import { isUnprocessed, outputColor, readSourceVideo, withoutColorConversion } from './video/color.ts'
 import { isDolbyDigital } from './codecs.ts'
 import type { CaptionFile } from '../formats/captions/captionFile.ts'
@@ -48,7 +48,7 @@ import { warnMostlyGaps } from './streams/mostlyGaps.ts'
 import { warnDroppedStreams } from './streams/droppedStreams.ts'
 import { planCopiedSubtitles, copiedSubtitleKbps } from './streams/copiedSubtitles.ts'
 import { textSubtitleStreams } from './streams/textSubtitles.ts'
-import { segmentGridRate, gopOf, outputRate, sourceRate } from './video/frameRate.ts'
+import { segmentGridRate, gopOf, outputRate } from './video/frameRate.ts'
 import { warnDisplayRatios } from './video/displayRatios.ts'
 import { checkSourceSize } from './video/sourceSizeCheck.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
@@ -82,17 +82,23 @@ export function planJob(
     bitmapTrack = null,
   }: PlanInputs = {},
 ): Plan {
-  const media = withoutCopiedLosses(requested, cutSource(requested, withoutUnusedVideo(requested, probed)))
+  const given = withoutUnusedVideo(requested, probed)
+  const whole = given.cut?.whole ?? given
+  const ofWhole = timelineOf(requested, whole, features)
+  const use = cutSource(requested, given, ofWhole)
+  const media = withoutCopiedLosses(requested, use)
   const { video } = media
-  const request = new PlanContext(requested, media, features)
+  const request = new PlanContext(requested, { media, timeline: ofWhole }, features)
   requireProgram(request)
   const bitmapStream = drawnBitmaps(requested, media)
-  const spec = resolveSpec(request)
-  const context = request.withSpec(spec)
+  const spec = resolveSpec(request, use)
+  const timeline = timelineOf(spec, media, features)
+  const context = request.withSpec(spec, timeline)
   // Only single files have a constant multiplex rate. The rules that follow from it do not apply to segments.
   const container = fileContainerOf(spec) ?? 'mp4'
   context.warn(...warnMostlyGaps(media.cut?.whole ?? media))
-  if (video === null) return planWithoutVideo(context, planExtracts(context, null))
+  const { rate: ownRate } = timeline
+  if (video === null || ownRate === null) return planWithoutVideo(context, planExtracts(context, null))
 
   const source = uprightSize(video)
   const isDecoded = spec.video.some(({ copy }) => !copy)
@@ -102,21 +108,21 @@ export function planJob(
   // Nothing is said about conversions if no frame is converted.
   const decide = <T>(decision: Decision<T>): T => (isDecoded ? context.follow(decision) : decision.value)
   const scan = decide(classifyFields(spec, video))
-  const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : decide(sourceRate(spec, video))
+  const rate = scan.kind === 'telecined' ? TELECINE_FILM_RATE : decide(ownRate)
   const cut = planCut(context, rate)
   const found = { video, picture, rate, scan, cut }
   if (spec.video.length === 0) {
     const extracts = planExtracts(context, found)
     if (extracts !== null && extracts.frames !== null) warnSource(context, sourceVideo)
-    return planWithoutVideo(context.withMedia(withoutVideo(spec, media)), extracts)
+    const sound = withoutVideo(media, timeline.startSeconds)
+    const source = { media: sound, timeline: timelineOf(spec, sound, features) }
+    return planWithoutVideo(context.withMedia(source), extracts)
   }
-  const videoOffsetSeconds = videoOffset(spec, media, features)
-  const startSeconds = outputStartSeconds(spec, media)
   const lengthWith = (tracks: readonly AudioPlan[]) =>
     outputDuration(
       media,
       [video, ...media.audio.filter(({ number }) => tracks.some((track) => mixedStreams(track).includes(number)))],
-      startSeconds,
+      timeline.startSeconds,
     )
   requireStreamCount(context)
 
@@ -131,7 +137,7 @@ export function planJob(
   context.warn(...warnDroppedStreams(media, keptPids, carried), ...warnClockJumps(media))
   if (isDecoded) {
     warnSource(context, sourceVideo)
-    context.warn(...warnFirstFrameHeld(spec, media), ...warnDisplayRatios(media))
+    context.warn(...warnFirstFrameHeld(media, timeline.startSeconds), ...warnDisplayRatios(media))
   }
   const splicePoints = cues === null ? [] : [...(sourceCues?.splicePoints ?? [])]
 
@@ -141,13 +147,14 @@ export function planJob(
     spec.packaging === null
       ? null
       : Math.max(...spec.video.map((profile) => planGeometry(profile, spec, source).value.height))
-  const verdict = videoVerdict(spec, media.cut?.whole ?? media)
+  // Again, for the renditions that are left: segments begin on the grid of those that are encoded.
+  const verdict = videoVerdict(spec, whole, use.wanted, ownRate)
   const copied = verdict?.copies === true ? verdict : null
   const planned = spec.video.map((profile) => ({
     profile: profile.index,
     video:
       profile.copy && copied !== null
-        ? copiedVideo(video, copied, sourceVideo, sourceRate(spec, video).value)
+        ? copiedVideo(video, copied, sourceVideo, ownRate.value)
         : planVideo(context, profile, video, {
             container,
             picture,
@@ -174,7 +181,7 @@ export function planJob(
     segmentSeconds: packaged === null ? null : toNumber(packaged.segmentDuration),
   })
   const burnIn = bitmaps ?? planBurnIn(context, drawn, { cut, duration: wholeDuration })
-  const packaging = packaged === null ? null : { ...packaged, ...embeddedChannels(sidecars) }
+  const packaging = packaged === null ? null : { ...packaged, embedded: embeddedChannels(sidecars) }
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
@@ -199,7 +206,7 @@ export function planJob(
       muxRateKbps,
     }
   })
-  const audioFiles = planAudioFiles(context, startSeconds)
+  const audioFiles = planAudioFiles(context)
   const extracts = planExtracts(context, found)
   requireDistinctPaths(outputs, audioFiles, extracts)
   requireFewSegments(packaging, wholeDuration)
@@ -215,11 +222,12 @@ export function planJob(
   ].toSorted((a, b) => a - b)
   if (sourceAudio.length === 0) context.warn(...warnLevelWithoutEffect(spec))
   return {
-    version: 2,
+    version: 3,
     cut,
+    division: null,
     packaging,
     durationSeconds: wholeDuration,
-    videoOffsetSeconds,
+    videoOffsetSeconds: timeline.offsets.all,
     sourceAudio,
     pids: usedPids(media),
     picture,
@@ -298,14 +306,12 @@ function planVideo(
       to: pictureRate,
       rebuilt: bobbed || found.scan.kind === 'telecined',
     }),
+    copied: null,
   }
 }
 
-function embeddedChannels(sidecars: readonly SidecarPlan[]): Pick<PackagingPlan, 'embedded'> {
-  const embedded = sidecars.flatMap(({ embed, language, label }) =>
-    (embed ?? []).map((channel) => ({ channel, language, label })),
-  )
-  return embedded.length === 0 ? {} : { embedded }
+function embeddedChannels(sidecars: readonly SidecarPlan[]): PackagingPlan['embedded'] {
+  return sidecars.flatMap(({ embed, language, label }) => embed.map((channel) => ({ channel, language, label })))
 }
 
 /** Key frames where the copied rendition has them, so that players can switch between the two. */
@@ -316,8 +322,8 @@ function withSegmentStarts(splices: number[], starts: SegmentStarts | null, rate
 }
 
 /** What is inside the video stays there if all of it is copied. */
-function withoutCopiedLosses(spec: JobSpec, media: MediaInfo): MediaInfo {
-  if (media.video === null || !copiesAllVideo(spec, media)) return media
+function withoutCopiedLosses(spec: JobSpec, { media, verdict }: SourceUse): MediaInfo {
+  if (media.video === null || !copiesAllVideo(spec, verdict)) return media
   return { ...media, video: { ...media.video, activeFormat: false, dynamicMetadata: false } }
 }
 

@@ -22,7 +22,7 @@ import { usedPids } from './streams/programSelection.ts'
 import { requireFewSegments } from './segmentCount.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { planCut } from './streams/cut.ts'
-import { outputDuration, outputStartSeconds, videoOffset } from './streams/outputTiming.ts'
+import { outputDuration } from './streams/outputTiming.ts'
 import { requireStreamCount, needsDeepProbe } from './streams/audioStreamCount.ts'
 
 /** Placeholder: no output has video, so nothing reads it. */
@@ -45,11 +45,10 @@ export const NO_VIDEO: SourceVideo = {
  * audio_stream_missing as for any source.
  */
 export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | null): Plan {
-  const { spec, media } = context
+  const { spec, media, timeline } = context
   const cut = planCut(context, null)
   requireStreamCount(context)
-  const startSeconds = outputStartSeconds(spec, media)
-  const audioFiles = planAudioFiles(context, startSeconds)
+  const audioFiles = planAudioFiles(context)
   requireDistinctPaths([], audioFiles, extracts)
   const tracks =
     spec.packaging === null || spec.video.length > 0
@@ -84,14 +83,16 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
   const carried = [...audioFiles.map((file) => file.audio), ...tracks]
   const sourceAudio = [...new Set(carried.flatMap(mixedStreams))].toSorted((a, b) => a - b)
   const used = media.audio.filter(({ number }) => sourceAudio.includes(number))
-  const durationSeconds = spec.video.length > 0 ? media.durationSeconds : outputDuration(media, used, startSeconds)
+  const durationSeconds =
+    spec.video.length > 0 ? media.durationSeconds : outputDuration(media, used, timeline.startSeconds)
   requireFewSegments(packaging, durationSeconds)
   return {
-    version: 2,
+    version: 3,
     cut,
+    division: null,
     packaging,
     durationSeconds,
-    videoOffsetSeconds: videoOffset(spec, media, context.features),
+    videoOffsetSeconds: timeline.offsets.all,
     sourceAudio,
     pids: usedPids(media),
     picture: NO_VIDEO,
@@ -102,6 +103,9 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
     hevcCaptionsOption: context.features.hevcCaptions,
     cues: null,
     service: null,
+    subtitles: [],
+    sidecars: [],
+    burnIn: null,
     outputs: [],
     audioFiles,
     extracts,

@@ -3,22 +3,22 @@
 // Not in charge of: choosing rungs (video/ladder.ts), comparing sizes (video/upscaling.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { carriedProfiles } from './audio/carriedProfiles.ts'
-import { settleCopies } from './copy/settleCopies.ts'
+import { settleCopies, type Copying } from './copy/settleCopies.ts'
 import { missingProfileAudio, requestedAudio } from './audio/sourceChannels.ts'
 import { ladderRungs } from './video/ladder.ts'
 import type { PlanContext } from './planContext.ts'
 import { resolveUpscaling } from './video/upscaling.ts'
 
 /** The job for this source. A ladder stays unchanged for a source without video, which can have no rungs. */
-export function resolveSpec(context: PlanContext): JobSpec {
-  const { media } = context
-  const resolved = settleCopies(context.withSpec(withoutMissingAudio(context)))
-  if (media.video === null) return resolved
+export function resolveSpec(context: PlanContext, copying: Copying): JobSpec {
+  const { media, timeline } = context
+  const resolved = settleCopies(context.withSpec(withoutMissingAudio(context), timeline), copying)
+  if (media.video === null || timeline.rate === null) return resolved
   const [any] = resolved.video
   const video =
     resolved.ladder === null || any === undefined
-      ? resolveUpscaling(context.withSpec(resolved), media.video)
-      : ladderRungs(resolved, media.video, any)
+      ? resolveUpscaling(context.withSpec(resolved, timeline), media.video)
+      : ladderRungs(resolved, media.video, any, timeline.rate.value)
   return { ...resolved, video }
 }
 

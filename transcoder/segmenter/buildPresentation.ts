@@ -46,7 +46,7 @@ export function buildPresentation(
     thumbnails: null,
     cues,
     hasCaptions,
-    ...(packaging.embedded === undefined ? {} : { embedded: packaging.embedded }),
+    ...(packaging.embedded.length === 0 ? {} : { embedded: packaging.embedded }),
   }
 }
 
@@ -108,7 +108,7 @@ function videoTrack(
 /** The caption channels in the frames of a rendition. */
 export function frameChannels(packaging: PackagingPlan, video: VideoPlan): string[] {
   if (video.embedded === 'pieces') return packaging.captionChannels.filter((channel) => !channel.startsWith('SERVICE'))
-  if (video.embedded === 'caption files') return (packaging.embedded ?? []).map(({ channel }) => channel)
+  if (video.embedded === 'caption files') return packaging.embedded.map(({ channel }) => channel)
   return video.captions ? packaging.captionChannels : []
 }
 

@@ -70,7 +70,7 @@ export async function finalizePackage(
   const { sets, files, vtt } = addSidecars(packaging, media, segments, {
     accepts: input.task.accepts,
     // Captions of a job that writes Smooth Streaming alone are in its frames.
-    sidecars: packaging.hls === null && !packaging.dash ? [] : sidecarTracks(plan.sidecars ?? [], input.captions),
+    sidecars: packaging.hls === null && !packaging.dash ? [] : sidecarTracks(plan.sidecars, input.captions),
   })
   segments.enqueueFiles(files)
   const inDirectory = [...manifestObjects(packaging, sets), ...vtt]
@@ -142,7 +142,7 @@ function addSidecars(
     [
       ...captionTracks(channels, packaging.captionLanguages),
       ...(accepts?.subtitles === true
-        ? subtitleTracks(packaging.subtitles ?? [], subtitles, duration, segments.secondsBefore)
+        ? subtitleTracks(packaging.subtitles, subtitles, duration, segments.secondsBefore)
         : []),
       ...sidecars,
     ],
@@ -162,7 +162,7 @@ function addSidecars(
 }
 
 function subtitleWarnings(
-  { subtitles = [] }: PackagingPlan,
+  { subtitles }: PackagingPlan,
   segments: Segmenter,
   { hls, dash }: PresentationSets,
   { accepts }: TaskDescription,

@@ -48,7 +48,7 @@ export function cadenceFor(rendition: RenditionPlan): Cadence {
       throw new TaskError('internal', 'An audio rendition has no video frames to cut at.')
     return { segmentFrames, spliceFrames: [], frameRate: { num: track.sampleRate, den: 1 } }
   }
-  const starts = segmentStarts == null ? {} : { starts: segmentStarts }
+  const starts = segmentStarts === null ? {} : { starts: segmentStarts }
   return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate, ...starts }
 }
 
@@ -77,7 +77,7 @@ export function requireCompleteSegments(
     const segments = segmentCount(each)
     const ownSeconds = streamDuration(each.rendition, source, startSeconds)
     // Audio that is known to last longer than the video continues after it, with the same segment length.
-    const filled = Math.max(ownSeconds ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
+    const filled = Math.max(ownSeconds ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds))
     const most = Math.max(count, leading === undefined ? 0 : segmentsIn(cadenceFor(leading), filled))
     const surplus = each.rendition.kind === 'video' ? segments !== count : segments > most
     if (segments === 0 || surplus)
@@ -157,7 +157,8 @@ function requireSampleCount(each: RecordedRendition): void {
   const [track] = rendition.audio
   const frames = recorded.segments.reduce((sum, segment) => sum + segment.frames, 0)
   // Segments of transport streams do not count frames of audio.
-  if (rendition.kind !== 'audio' || form === 'ts' || track === undefined || track.copied != null || frames === 0) return
+  if (rendition.kind !== 'audio' || form === 'ts' || track === undefined || track.copied !== null || frames === 0)
+    return
   const declared = recorded.segments.reduce((sum, { duration }) => sum + duration, 0) / timescale
   const held = (frames * frameSamples[track.codec]) / track.sampleRate
   if (Math.abs(held - declared) <= SAMPLES_SECONDS + declared * SAMPLES_SHARE) return

@@ -54,8 +54,8 @@ export const audioPlan = z.object({
   mix: z.optional(channelMix),
   /** Missing = main. */
   purpose: z.optional(z.enum(AUDIO_PURPOSES)),
-  /** Silence is added up to this many seconds; 0 or missing = as long as the source's audio. */
-  silenceUntilSeconds: z.optional(amount),
+  /** Silence is added up to this many seconds; 0 = as long as the source's audio. */
+  silenceUntilSeconds: amount,
   /** Linear percent, 0 to 200. */
   volumePercent: amount,
   /**
@@ -65,9 +65,9 @@ export const audioPlan = z.object({
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
   /** Dialogue level that ac3 and eac3 state, 1 to 31 (dB below full scale); null for the other codecs. */
   dialnorm: z.nullable(count),
-  /** Bits of a sample of flac and pcm; missing or null for the other codecs. */
-  bitDepth: z.optional(z.nullable(z.literal([16, 24]))),
-  /** The source's stream as it is; null or missing = it is encoded. */
-  copied: z.optional(z.nullable(copiedAudio)),
+  /** Bits of a sample of flac and pcm; null for the other codecs. */
+  bitDepth: z.nullable(z.literal([16, 24])),
+  /** The source's stream as it is; null = it is encoded. */
+  copied: z.nullable(copiedAudio),
 })
 export type AudioPlan = z.infer<typeof audioPlan>

@@ -19,8 +19,8 @@ export const sidecarPlan = z.object({
   hearingImpaired: z.boolean(),
   /** How many of its captions lie in the outputs. */
   cues: count,
-  /** CEA-608 channels in the frames of encoded video; empty or missing = none. */
-  embed: z.optional(z.nullable(z.array(z.enum(CHANNELS_608)))),
+  /** CEA-608 channels in the frames of encoded video; empty = none. */
+  embed: z.array(z.enum(CHANNELS_608)),
 })
 export type SidecarPlan = z.infer<typeof sidecarPlan>
 

@@ -37,11 +37,8 @@ const renditionPlan = z.object({
    * the video is cut. Without video: samples per segment.
    */
   segmentFrames: count,
-  /**
-   * The frames at which segments begin, and their times, where a copied rendition decides; null or missing = the rule
-   * above.
-   */
-  segmentStarts: z.optional(z.nullable(segmentStarts)),
+  /** The frames at which segments begin, and their times, where a copied rendition decides; null = the rule above. */
+  segmentStarts: z.nullable(segmentStarts),
 })
 export type RenditionPlan = z.infer<typeof renditionPlan>
 
@@ -102,14 +99,14 @@ export const packagingPlan = z.object({
   tar: z.nullable(path),
   /** The source's captions are also written as WebVTT. */
   textTracks: z.boolean(),
-  /** Text subtitles of the source that become WebVTT tracks; missing = none. */
-  subtitles: z.optional(z.array(textTrackPlan).check(z.maxLength(32))),
+  /** Text subtitles of the source that become WebVTT tracks. */
+  subtitles: z.array(textTrackPlan).check(z.maxLength(32)),
   /** The caption channels found in the source, for renditions that keep them; empty = none. */
   captionChannels: z.array(captionChannel),
   /** The languages that the source states for its captions (ISO 639-2), by channel. */
   captionLanguages: z.record(captionChannel, z.string().check(z.regex(/^[a-z]{2,3}$/))),
-  /** Channels made from caption files, in place of those of the source; missing = none. */
-  embedded: z.optional(z.array(embeddedChannel).check(z.maxLength(CHANNELS_608.length))),
+  /** Channels made from caption files, in place of those of the source. */
+  embedded: z.array(embeddedChannel).check(z.maxLength(CHANNELS_608.length)),
   thumbnails: z.nullable(thumbnailPlan),
   /** Milliseconds since 1970 at the first frame. */
   programStart: z.number(),

@@ -118,7 +118,7 @@ export interface StoredTrack {
 }
 
 export const taskPlan = z.extend(sourceReadingPlan, {
-  version: z.literal(2),
+  version: z.literal(3),
   /** The ffmpeg that it was made for; missing until the plan is stored. */
   engine: z.optional(
     z.object({
@@ -129,8 +129,8 @@ export const taskPlan = z.extend(sourceReadingPlan, {
   ),
   /** The pieces that the source is joined from; missing = it is one file. */
   join: z.optional(joinPlan),
-  /** null or missing = one task makes the whole job. */
-  division: z.optional(z.nullable(divisionPlan)),
+  /** null = one task makes the whole job. */
+  division: z.nullable(divisionPlan),
   /** The video that this run encodes; null = none of it. Missing = all. */
   range: derived<EncodedRange | null>(),
   /** The plan copies what parts encoded; missing = the source is read. */
@@ -158,16 +158,14 @@ export const taskPlan = z.extend(sourceReadingPlan, {
       audioPid: count,
     }),
   ),
-  /** Missing = none. */
-  subtitles: z.optional(z.array(subtitlePlan).check(z.maxLength(100))),
-  /** Missing = none. */
-  sidecars: z.optional(z.array(sidecarPlan).check(z.maxLength(CAPTIONS.maximum))),
-  /** null or missing = none. */
-  burnIn: z.optional(z.nullable(burnInPlan)),
+  subtitles: z.array(subtitlePlan).check(z.maxLength(100)),
+  sidecars: z.array(sidecarPlan).check(z.maxLength(CAPTIONS.maximum)),
+  /** null = none. */
+  burnIn: z.nullable(burnInPlan),
   outputs: z.array(outputPlan).check(z.maxLength(16)),
   audioFiles: z.array(audioFilePlan).check(z.maxLength(8)),
-  /** null or missing = none. */
-  extracts: z.optional(z.nullable(extractsPlan)),
+  /** null = none. */
+  extracts: z.nullable(extractsPlan),
   warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
 })
 export type Plan = z.infer<typeof taskPlan>

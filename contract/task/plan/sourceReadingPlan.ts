@@ -34,8 +34,8 @@ const burstPlan = z.object({
 export type BurstPlan = z.infer<typeof burstPlan>
 
 export const sourceReadingPlan = z.object({
-  /** null or missing = all of the source. */
-  cut: z.optional(z.nullable(cutPlan)),
+  /** null = all of the source. */
+  cut: z.nullable(cutPlan),
   /** Start of the video on the file's clock, in seconds. It is subtracted so that video starts at 0 (recipes: VOFF). */
   videoOffsetSeconds: z.number(),
   /** PIDs that select the streams of one program, audio by its number; null = streams are counted over the whole file. */

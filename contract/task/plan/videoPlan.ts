@@ -95,18 +95,18 @@ export const videoPlan = z.extend(pieceVideoPlan, {
   /** Frames at which a splice is possible: additional key frames that do not move the GOP grid. Ascending. */
   spliceFrames: z.array(count),
   logo: z.nullable(logoPlan),
-  /** Where the images of `burnIn` are drawn, even; null or missing = nowhere. */
-  bitmaps: z.optional(z.nullable(rectangle)),
+  /** Where the images of `burnIn` are drawn, even; null = nowhere. */
+  bitmaps: z.nullable(rectangle),
   /** CEA-608/708 is in the video; false = removed. */
   captions: z.boolean(),
   /**
    * The frames get their captions from a video that is made for them: from caption files, in place of those of the
    * source, from the frames of the pieces that are joined, or from those of the source, which are at other times than the
-   * output's. Missing = none.
+   * output's. null = none.
    */
-  embedded: z.optional(z.enum(['caption files', 'pieces', 'source'])),
-  /** The source's video as it is; null or missing = it is encoded. The values above then describe the source. */
-  copied: z.optional(z.nullable(copiedVideo)),
+  embedded: z.nullable(z.enum(['caption files', 'pieces', 'source'])),
+  /** The source's video as it is; null = it is encoded. The values above then describe the source. */
+  copied: z.nullable(copiedVideo),
 })
 export type VideoPlan = z.infer<typeof videoPlan>
 

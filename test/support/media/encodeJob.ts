@@ -12,7 +12,7 @@ import { FIRST_PIPE_FD, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
 import { surveyVideo } from '../../../transcoder/analysis/surveyVideo.ts'
 import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
-import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../transcoder/ffmpegArgsOf.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
 import type { EngineFeatures } from '../../../transcoder/plan/model/engineFeatures.ts'
 import { plannedFiles } from '../../../transcoder/plan/model/plannedFiles.ts'
@@ -20,7 +20,8 @@ import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
 import { withDivision } from '../../../transcoder/division/plan/withDivision.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { outputStartSeconds } from '../../../transcoder/plan/streams/outputTiming.ts'
+import { cutSource } from '../../../transcoder/plan/streams/cut.ts'
+import { outputStartSeconds, timelineOf } from '../../../transcoder/plan/streams/outputTiming.ts'
 import { probe } from '../../../transcoder/analysis/probe.ts'
 import { readOnce, testFfmpeg } from './media.ts'
 
@@ -56,10 +57,16 @@ export async function probeAndPlan(
       ? await findCues(source, probed, outputStartSeconds(spec, probed), AbortSignal.timeout(60_000))
       : null
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const survey = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const survey = await surveyVideo(
+    programs,
+    `file:${input}`,
+    { spec, media: inspected, timeline: timelineOf(spec, inspected, programs.features) },
+    { cwd },
+  )
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
-  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
+  const { verdict } = cutSource(spec, surveyed, timelineOf(spec, surveyed, programs.features))
+  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed, verdict }, { cwd })
   const plan = planJob(spec, media, { features: abilities, cues, logo })
   return { plan: withDivision(spec, plan, media, { seekable: true, maxParts: MAX_JOB_PARTS }), cues }
 }
@@ -102,7 +109,7 @@ export async function encodeJob(
   if (first === undefined) throw new Error('the job has no output')
   const outputs: [string, ...string[]] = [first, ...more]
   const taken = plan.outputs.filter(({ container }) => container === 'ts')
-  const args = ffmpegArgs(plan, {
+  const args = ffmpegArgsOf(plan, {
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
     outputs: outputs.map((file, index) => (index < taken.length ? `pipe:${FIRST_PIPE_FD + index}` : file)),

@@ -10,8 +10,10 @@ import { FIRST_PIPE_FD, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { readStreamDetails } from '../../../transcoder/analysis/streamDetails.ts'
 import { surveyVideo } from '../../../transcoder/analysis/surveyVideo.ts'
 import { measureSource } from '../../../transcoder/analysis/measureSource.ts'
-import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../transcoder/ffmpegArgsOf.ts'
 import type { SourceCues } from '../../../transcoder/plan/streams/cuePlan.ts'
+import { cutSource } from '../../../transcoder/plan/streams/cut.ts'
+import { timelineOf } from '../../../transcoder/plan/streams/outputTiming.ts'
 import { planJob } from '../../../transcoder/plan/planJob.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
@@ -30,10 +32,16 @@ export async function encodeSegmentStreams(
   const programs = await testFfmpeg()
   const probed = await probeOnce(programs, input, { cwd })
   const inspected = await readStreamDetails(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const survey = await surveyVideo(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const survey = await surveyVideo(
+    programs,
+    `file:${input}`,
+    { spec, media: inspected, timeline: timelineOf(spec, inspected, programs.features) },
+    { cwd },
+  )
   const { video } = inspected
   const surveyed = video === null || survey === null ? inspected : { ...inspected, video: { ...video, survey } }
-  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed }, { cwd })
+  const { verdict } = cutSource(spec, surveyed, timelineOf(spec, surveyed, programs.features))
+  const media = await measureSource(programs, `file:${input}`, { spec, media: surveyed, verdict }, { cwd })
   const plan = withoutCarriers(planJob(spec, media, { features: programs.features, cues }))
   const listed = plannedPipes(plan)
   runs += 1
@@ -45,7 +53,7 @@ export async function encodeSegmentStreams(
     }),
   )
   const paths = [...files.values()]
-  const args = ffmpegArgs(plan, {
+  const args = ffmpegArgsOf(plan, {
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
     outputs: paths.map((_path, index) => `pipe:${FIRST_PIPE_FD + index}`),
@@ -72,8 +80,7 @@ function withoutCarriers(plan: Plan): Plan {
   const renditions = plan.packaging?.renditions.map((rendition) => {
     const { video } = rendition
     if (video?.embedded !== 'source') return rendition
-    const { embedded: _embedded, ...plain } = video
-    return { ...rendition, video: plain }
+    return { ...rendition, video: { ...video, embedded: null } }
   })
   return plan.packaging === null ? plan : { ...plan, packaging: { ...plan.packaging, renditions: renditions ?? [] } }
 }

@@ -6,7 +6,8 @@ import { expect } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD } from '../../../transcoder/ffmpeg/run.ts'
-import { ffmpegArgs, type ArgvTargets } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import type { WrittenFiles } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../transcoder/ffmpegArgsOf.ts'
 import { partsOf, planOfPart } from '../../../transcoder/division/plan/partPlan.ts'
 import { plannedEncodes } from '../../../transcoder/plan/argv/segmentArgs.ts'
 import { plannedPipes } from '../../../transcoder/plan/model/plannedPipes.ts'
@@ -53,7 +54,7 @@ export interface EncodedFrame {
   hash: string
 }
 
-export interface SourceOfParts extends Pick<ArgvTargets, 'logo' | 'bitmaps' | 'burnIn'> {
+export interface SourceOfParts extends Partial<Pick<WrittenFiles, 'logo' | 'bitmaps' | 'burnIn'>> {
   input: string
   seekable?: boolean
   /** Completes the plan of a chunk, as the attempt that makes it does. */
@@ -63,7 +64,7 @@ export interface SourceOfParts extends Pick<ArgvTargets, 'logo' | 'bitmaps' | 'b
 /** By video rendition. The job must have no audio: its graph would have no output. */
 export async function framesOf(plan: Plan, source: SourceOfParts): Promise<EncodedFrame[][]> {
   await using directory = await tempDirectory()
-  const args = ffmpegArgs(plan, {
+  const args = ffmpegArgsOf(plan, {
     seekable: true,
     ...source,
     input: `file:${source.input}`,

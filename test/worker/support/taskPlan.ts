@@ -28,13 +28,18 @@ const video: Plan['outputs'][number]['video'] = {
   color: { matrix: 'bt470bg', primaries: 'bt470bg', transfer: 'smpte170m' },
   spliceFrames: [],
   logo: null,
+  bitmaps: null,
   captions: false,
+  embedded: null,
+  copied: null,
 }
 
 /** A plan with one file. */
 export function taskPlan(path = 'film.mp4', change: Partial<Plan> = {}): Plan {
   return {
-    version: 2,
+    version: 3,
+    cut: null,
+    division: null,
     packaging: null,
     durationSeconds: 10,
     videoOffsetSeconds: 0,
@@ -59,6 +64,10 @@ export function taskPlan(path = 'film.mp4', change: Partial<Plan> = {}): Plan {
     service: null,
     hevcCaptionsOption: false,
     cues: null,
+    subtitles: [],
+    sidecars: [],
+    burnIn: null,
+    extracts: null,
     outputs: [
       {
         profile: 0,

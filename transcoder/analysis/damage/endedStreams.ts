@@ -1,21 +1,20 @@
 // In charge of: the warning, or the error, that a stream which the outputs use ends before the source does, because its
 // program map changes.
 // Not in charge of: streams that go on on another PID (formats/mpegts/stableMap.ts).
-import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Warning } from '#contract/errors.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TICKS_PER_SECOND, ticksBetween, wrapTicks } from '../../formats/mpegts/clock.ts'
 import { describeChange, type EndedStream } from '../../formats/mpegts/stableMap.ts'
 import type { MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { outputStartSeconds } from '../../plan/streams/outputTiming.ts'
+import type { Timeline } from '../../plan/planContext.ts'
 import { clock } from './damageReport.ts'
 
 /** What a job cannot have whose source is read in pieces (pipeline/join/sourcePieces.ts). */
 export const NOT_IN_PIECES =
   'start_seconds, end_seconds, source_channels, or a waveform of a stream that no audio profile has'
 
-type Source = { spec: JobSpec; media: MediaInfo }
+type Source = { media: MediaInfo; timeline: Pick<Timeline, 'startSeconds'> }
 
 export function endedStreamWarnings(
   ended: readonly EndedStream[],
@@ -73,7 +72,7 @@ function usedOf(ended: readonly EndedStream[], { media }: Source, { sourceAudio 
 }
 
 /** Seconds in the source. */
-function placeOf({ ticks }: EndedStream, { spec, media }: Source): number {
-  const start = wrapTicks(Math.round(outputStartSeconds(spec, media) * TICKS_PER_SECOND))
+function placeOf({ ticks }: EndedStream, { timeline }: Source): number {
+  const start = wrapTicks(Math.round(timeline.startSeconds * TICKS_PER_SECOND))
   return Math.max(0, ticksBetween(start, ticks) / TICKS_PER_SECOND)
 }

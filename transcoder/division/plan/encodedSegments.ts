@@ -47,8 +47,10 @@ const NOTHING: Omit<PackagingPlan, 'segmentDuration' | 'renditions'> = {
   smooth: null,
   tar: null,
   textTracks: false,
+  subtitles: [],
   captionChannels: [],
   captionLanguages: {},
+  embedded: [],
   thumbnails: null,
   programStart: 0,
 }
@@ -65,6 +67,7 @@ function renditionOf({ profile, video }: Plan['outputs'][number], position: numb
     audioRenditions: [],
     forms: [],
     segmentFrames: 0,
+    segmentStarts: null,
   }
 }
 

@@ -1,7 +1,7 @@
 // In charge of: the jobs that one task makes, whatever their length, and why.
 // Not in charge of: how long chunks are (planDivision.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { seekOrigin } from '../../plan/streams/cut.ts'
+import { isIndexed } from '../../plan/streams/outputTiming.ts'
 import { notSought } from './soughtTransport.ts'
 import { encodedVideo } from '../../plan/argv/ffmpegArgs.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -20,7 +20,7 @@ function ofOutputs(plan: Plan): string | null {
   return plan.packaging === null ? ofFiles(plan) : ofPackage(plan.packaging)
 }
 
-function ofFiles({ outputs, subtitles = [] }: Plan): string | null {
+function ofFiles({ outputs, subtitles }: Plan): string | null {
   if (outputs.length === 0) return 'the job makes no video'
   if (subtitles.length > 0) return 'subtitles of the source are copied by the task that makes the video'
   return firstReason(outputs.map(({ video }) => video))
@@ -56,7 +56,7 @@ function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean
     return 'closed captions of the source are moved to frames of another rate, which is counted from its beginning'
   if (!seekable) return 'the source can only be read from its beginning to its end'
   if (media.formats.includes('mpegts')) return notSought(media.cut?.whole ?? media)
-  if (seekOrigin(spec, media) === null)
+  if (!isIndexed(media))
     return `the container of the source (${media.formats[0] ?? 'unknown'}) has no index of its frames; mp4, mov and Matroska have one`
   return null
 }
@@ -71,8 +71,7 @@ function regroupsCaptions(spec: JobSpec, plan: Plan, video: VideoStream): boolea
   return encodedVideo(plan).some(
     ({ captions, embedded, frameRate }) =>
       captions &&
-      (embedded === 'source' ||
-        (embedded === undefined && !isWhole(toNumber(frameRate) / rate, video.variableFrameRate))),
+      (embedded === 'source' || (embedded === null && !isWhole(toNumber(frameRate) / rate, video.variableFrameRate))),
   )
 }
 

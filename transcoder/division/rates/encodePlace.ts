@@ -5,7 +5,7 @@ import { UnlikeChunks } from '../unlikeChunks.ts'
 import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { FIRST_PIPE_FD, runFfmpeg, type FfmpegPrograms } from '../../ffmpeg/run.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
-import { ffmpegArgs } from '../../plan/argv/ffmpegArgs.ts'
+import { ffmpegArgs, NO_FILES } from '../../plan/argv/ffmpegArgs.ts'
 import type { RatePlace } from '../plan/rateSampling.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { plannedPipes } from '../../plan/model/plannedPipes.ts'
@@ -33,11 +33,10 @@ export async function encodePlace(
   const located = await placed(sample, locate)
   if (located === null) return null
   const args = ffmpegArgs(located, {
-    input: url,
-    inputFlags: inputFlags(url),
-    seekable: true,
+    input: { kind: 'source', url, flags: inputFlags(url), bursts: [], seekable: true, steady: null },
+    files: carriers === undefined ? NO_FILES : { ...NO_FILES, carriers: await carriers(located) },
+    carrierClock: 'filter',
     outputs: gops.map((_gop, index) => `pipe:${FIRST_PIPE_FD + index}`),
-    ...(carriers === undefined ? {} : { carriers: await carriers(located) }),
     threads,
     cores,
   })

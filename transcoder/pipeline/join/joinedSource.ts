@@ -72,8 +72,7 @@ export class JoinedSource {
 
   /** CEA-608 in the video of the inputs, which are read for it. */
   frameCaptions({ join }: Plan): Promise<CaptionFields> {
-    const { attempt, spec } = this.#context
-    return readPieceCaptions(attempt, spec, { inputs: this.#inputs, join: this.#required(join) })
+    return readPieceCaptions(this.#context.attempt, { inputs: this.#inputs, join: this.#required(join) })
   }
 
   /** Bytes that are read from now on are not cached. */

@@ -23,9 +23,9 @@ import type { LogoImage, MediaInfo } from '../../plan/model/mediaInfo.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { DrawnCaptions } from '../../plan/streams/burnIn.ts'
 import { planJob, uniqueWarnings } from '../../plan/planJob.ts'
-import { cutSource } from '../../plan/streams/cut.ts'
+import { cutSource, type SourceUse } from '../../plan/streams/cut.ts'
 import { carriesCues } from '../../plan/streams/cuePlan.ts'
-import { outputStartSeconds } from '../../plan/streams/outputTiming.ts'
+import { timelineOf } from '../../plan/streams/outputTiming.ts'
 import { withoutUnusedVideo } from '../../plan/streams/unusedVideo.ts'
 import { audioPad } from '../../plan/streams/programSelection.ts'
 import { LoopbackServer } from '../../source/loopbackServer.ts'
@@ -78,7 +78,8 @@ export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
     const { ranges: seekable } = await own.loopback.open()
     const probed = await withLengths(own, stated, size)
     const media = withoutUnusedVideo(pieceSpec(spec, piece, probed), probed)
-    return { loopback: own.loopback, media, sizeBytes: size, seekable }
+    const timeline = timelineOf(pieceSpec(spec, piece, media), media, attempt.engine.features)
+    return { loopback: own.loopback, media, timeline, sizeBytes: size, seekable }
   })
 }
 
@@ -108,8 +109,8 @@ export async function findInputCues(
   inputs: readonly OpenInput[],
 ): Promise<(CueFindings | null)[]> {
   if (!carriesCues(spec)) return inputs.map(() => null)
-  return eachInput(inputs, ({ loopback, media }, piece) =>
-    findCues(loopback, media, outputStartSeconds(pieceSpec(spec, piece, media), media), controller.signal),
+  return eachInput(inputs, ({ loopback, media, timeline }) =>
+    findCues(loopback, media, timeline.startSeconds, controller.signal),
   )
 }
 
@@ -127,13 +128,14 @@ export async function analyzeInputs(
       readStreamDetails(engine, loopback.url, own, media, dirs),
       requireUnencrypted(loopback, own, media, controller.signal),
     ])
-    return cutSource(own, await withCaptionLanguages(loopback, own, detailed, controller.signal))
+    const described = await withCaptionLanguages(loopback, own, detailed, controller.signal)
+    return cutSource(own, described, timelineOf(own, described, engine.features))
   })
   requireJoinedSeconds(mostSeconds, spec, used)
   const parts = await eachInput(inputs, async ({ loopback, media, seekable }, piece) => {
     const own = pieceSpec(spec, piece, media)
     const options = { cwd: workspace.cwd, signal: controller.signal, threads: settings.threads, seekable }
-    const measured = await measureSource(engine, loopback.url, { spec: own, media: used[piece]! }, options)
+    const measured = await measureSource(engine, loopback.url, { spec: own, ...used[piece]! }, options)
     requireCompleteSource({ loopback })
     return measured
   })
@@ -147,9 +149,9 @@ export async function analyzeInputs(
 }
 
 /** Throws source_too_long, which names the first input with which they are too long together. */
-function requireJoinedSeconds(most: number | undefined, spec: JobSpec, used: readonly MediaInfo[]): void {
+function requireJoinedSeconds(most: number | undefined, spec: JobSpec, used: readonly SourceUse[]): void {
   let seconds = 0
-  for (const [piece, media] of used.entries()) {
+  for (const [piece, { media }] of used.entries()) {
     seconds += usedSeconds(pieceSpec(spec, piece, media), media) ?? 0
     try {
       requireSourceSeconds(most, seconds)

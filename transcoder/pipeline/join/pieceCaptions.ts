@@ -6,11 +6,9 @@ import type { CaptionedFrame } from '../../formats/cea/captionExtractor.ts'
 import type { CaptionFields } from '../../formats/cea/captionFrames.ts'
 import { JoinedPairs } from '../../formats/cea/joinedPairs.ts'
 import { toNumber } from '../../formats/rational.ts'
-import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { videoCodecOfSource } from '../../plan/codecs.ts'
-import { pieceError, pieceSpec } from '../../plan/join/pieceSpec.ts'
+import { pieceError } from '../../plan/join/pieceSpec.ts'
 import type { JoinPlan, PiecePlan } from '#contract/task/plan/joinPlan.ts'
-import { framesOffset } from '../../plan/streams/outputTiming.ts'
 import { readFrameCaptions } from '../frameCaptions.ts'
 import type { OpenInput } from './openInput.ts'
 
@@ -20,11 +18,7 @@ interface Pieces {
 }
 
 /** Reads every piece to its end, one after the other. */
-export async function readPieceCaptions(
-  attempt: Attempt,
-  spec: JobSpec,
-  { inputs, join }: Pieces,
-): Promise<CaptionFields> {
+export async function readPieceCaptions(attempt: Attempt, { inputs, join }: Pieces): Promise<CaptionFields> {
   const pairs = new JoinedPairs()
   const rate = toNumber(join.canvas!.rate)
   let frames = 0
@@ -37,7 +31,7 @@ export async function readPieceCaptions(
       end = Math.max(end, time + 1 / frameRateOf(piece, inputs[index]!, rate))
       pairs.push(time, bytes)
     }
-    await readPiece(attempt, spec, { input: inputs[index]!, piece, index, onFrame }).catch((error: unknown) => {
+    await readPiece(attempt, { input: inputs[index]!, piece, index, onFrame }).catch((error: unknown) => {
       throw pieceError(index, error)
     })
     // As in rawJoin.ts: all frames that arrive are used, unless the job says where the piece ends.
@@ -60,14 +54,13 @@ interface Reading {
   onFrame: (frame: CaptionedFrame) => void
 }
 
-async function readPiece(attempt: Attempt, spec: JobSpec, { input, piece, index, onFrame }: Reading): Promise<void> {
-  const { media } = input
+async function readPiece(attempt: Attempt, { input, piece, index, onFrame }: Reading): Promise<void> {
+  const { media, timeline } = input
   if (videoCodecOfSource(media.video?.codec ?? '') === null) return
   // No other stream is read.
-  const videoOffsetSeconds = framesOffset(pieceSpec(spec, index, media), media, attempt.engine.features)
   await readFrameCaptions(attempt, {
     input,
-    piece: { ...piece, videoOffsetSeconds },
+    piece: { ...piece, videoOffsetSeconds: timeline.offsets.frames },
     purpose: `read the captions of inputs[${index}]`,
     onFrame,
   })

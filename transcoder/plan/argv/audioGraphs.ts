@@ -67,7 +67,7 @@ function audioBranches(plan: Plan): AudioBranch[] {
       label: `f${position}`,
       more: file.isTrimmed === true ? encoderDelayTrim(file.audio) : [],
     })),
-  ].filter(({ track }) => track.copied == null)
+  ].filter(({ track }) => track.copied === null)
   return [
     ...tracks.map(({ track, label, more }): AudioBranch => ({
       label,

@@ -31,7 +31,7 @@ export function assLooks(plan: Plan): AssLook[] {
   const { burnIn } = plan
   if (burnIn?.kind !== 'text') return []
   const videos = [...plan.outputs, ...(plan.packaging?.renditions ?? [])].flatMap(({ video }) =>
-    video === null || video.copied != null ? [] : [video],
+    video === null || video.copied !== null ? [] : [video],
   )
   return [...new Map(videos.map((video) => [keyOf(lookOf(plan, video, burnIn)), lookOf(plan, video, burnIn)])).values()]
 }

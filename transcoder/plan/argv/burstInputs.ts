@@ -21,7 +21,7 @@ export function readBursts({
  */
 export function burstInputs(
   files: readonly string[],
-  { cut = null, ...reading }: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'>>,
+  { cut, ...reading }: Pick<Plan, 'cut'> & Partial<Pick<Plan, 'packaging'>>,
   seekable: boolean,
 ): string[] {
   const seekOriginSeconds = cut?.seekOriginSeconds == null ? null : CLOCK_SECONDS

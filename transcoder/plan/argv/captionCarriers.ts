@@ -11,7 +11,7 @@ import { frameFormat, type FrameSource } from './filters.ts'
 export function carrierRates(videos: readonly VideoPlan[]): Rational[] {
   const rates: Rational[] = []
   for (const { embedded, frameRate } of videos)
-    if (embedded !== undefined && !rates.some((rate) => sameRatio(rate, frameRate))) rates.push(frameRate)
+    if (embedded !== null && !rates.some((rate) => sameRatio(rate, frameRate))) rates.push(frameRate)
   return rates
 }
 

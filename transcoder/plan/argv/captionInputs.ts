@@ -7,7 +7,7 @@ import type { SidecarPlan } from '#contract/task/plan/captionsPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** The tracks of mp4 files. mp4 has no empty tracks, so a file without captions gets none. */
-export function tx3gTracks({ packaging, outputs, sidecars = [] }: Plan): SidecarPlan[] {
+export function tx3gTracks({ packaging, outputs, sidecars }: Plan): SidecarPlan[] {
   if (packaging !== null || !outputs.some(({ container }) => isMp4(container))) return []
   return sidecars.filter(({ cues }) => cues > 0)
 }

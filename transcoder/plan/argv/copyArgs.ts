@@ -31,13 +31,13 @@ const fromZero = (kind: 'v' | 'a', position: number): string[] => [`-copypriorss
  */
 export function copyVideoArgs(
   video: VideoPlan,
-  cut: CutPlan | null | undefined,
+  cut: CutPlan | null,
   { inTransportStream }: { inTransportStream: boolean },
 ): string[] {
   const { copied } = video
-  if (copied == null) return []
+  if (copied === null) return []
   if (copied.isOwn === true) return ownVideoArgs(video, inTransportStream ? transportFilters(video) : [])
-  if (cut == null) return ['-c:v', 'copy']
+  if (cut === null) return ['-c:v', 'copy']
   const { frames, leadingFrames } = copied
   const left = [
     ...(leadingFrames === 0 ? [] : [`between(n\\,1\\,${leadingFrames})`]),
@@ -69,19 +69,14 @@ function ownVideoArgs({ codec, bFrames }: VideoPlan, filters: readonly string[])
 }
 
 /** Flags for the output's audio stream number `position`. */
-export function copyAudioArgs(
-  audio: AudioPlan,
-  position: number,
-  cut: CutPlan | null | undefined,
-  holder: AudioHolder,
-): string[] {
+export function copyAudioArgs(audio: AudioPlan, position: number, cut: CutPlan | null, holder: AudioHolder): string[] {
   const { copied, codec } = audio
-  if (copied == null) return []
+  if (copied === null) return []
   return [
     ...[`-c:a:${position}`, 'copy'],
     // As in transport streams, AAC states its configuration in every frame; mp4 needs it in the header.
     ...(codec === 'aac' && (holder === 'mp4' || holder === 'fragments') ? [`-bsf:a:${position}`, 'aac_adtstoasc'] : []),
-    ...(copied.isOwn === true || (cut == null && (holder === 'mp4' || holder === 'timed'))
+    ...(copied.isOwn === true || (cut === null && (holder === 'mp4' || holder === 'timed'))
       ? []
       : fromZero('a', position)),
     ...audioTagArgs(audio, position),
@@ -106,6 +101,6 @@ export function audioTagArgs({ language, purpose }: AudioPlan, position: number)
 }
 
 /** The end of a part, for outputs with copied streams: at this time, and not at the end of the source. */
-export function copyEndArgs(cut: CutPlan | null | undefined): string[] {
+export function copyEndArgs(cut: CutPlan | null): string[] {
   return cut?.endSeconds == null ? [] : ['-t', cut.endSeconds.toFixed(6)]
 }

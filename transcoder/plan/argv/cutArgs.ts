@@ -75,7 +75,7 @@ function moveClock(plan: CutReader, reading: StretchReading): StretchReading & {
 }
 
 function readPart(plan: CutReader, seekable: boolean): StretchReading {
-  const cut = plan.cut ?? null
+  const { cut } = plan
   if (cut === null || !seekable || cut.seekOriginSeconds === null) return { skippedSeconds: null, cut }
   const { frames, startSeconds } = cut
   const hasCaptions = plan.hasCaptions ?? plan.packaging?.textTracks === true
@@ -105,12 +105,7 @@ function readPart(plan: CutReader, seekable: boolean): StretchReading {
  * and ends at a frame number of the output. `perFrame`: frames that the deinterlacer makes of each; `atEnd`: more options of
  * `fps`.
  */
-export function videoCutFilters(
-  cut: CutPlan | null | undefined,
-  perFrame: number,
-  outputRate: Rational,
-  atEnd: string,
-): string[] {
+export function videoCutFilters(cut: CutPlan | null, perFrame: number, outputRate: Rational, atEnd: string): string[] {
   const toRate = `fps=${outputRate.num}/${outputRate.den}:start_time=0${atEnd}`
   if (cut?.frames == null) return [toRate]
   const { rate, start, end } = cut.frames
@@ -127,14 +122,14 @@ export function videoCutFilters(
 }
 
 /** Samples by number. */
-export function audioCutFilters(cut: CutPlan | null | undefined, sampleRate: number): string[] {
-  if (cut == null) return []
+export function audioCutFilters(cut: CutPlan | null, sampleRate: number): string[] {
+  if (cut === null) return []
   const sample = (seconds: number) => Math.round(seconds * sampleRate)
   const end = cut.endSeconds === null ? '' : `:end_sample=${sample(cut.endSeconds)}`
   return [`atrim=start_sample=${sample(cut.startSeconds)}${end}`, 'asetpts=PTS-STARTPTS']
 }
 
 /** Options of an output that copies a stream of the source. */
-export function copyCutArgs(cut: CutPlan | null | undefined): string[] {
+export function copyCutArgs(cut: CutPlan | null): string[] {
   return cut?.endSeconds == null ? [] : ['-t', (cut.endSeconds + COPY_TAIL_SECONDS).toFixed(6)]
 }

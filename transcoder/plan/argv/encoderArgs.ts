@@ -60,7 +60,7 @@ function frameExpression(frames: readonly number[]): string {
 /** How an encode is run, beside what its output is. */
 export interface EncoderSettings {
   /** See ArgvTargets (ffmpegArgs.ts). */
-  cores?: number | undefined
+  cores: number | null
   /** In place of the average bitrate; null or missing = the bitrate. */
   rateFactor?: number | null | undefined
   /** Fullness of the decoder's buffer, for a range (rangeBuffer.ts). */
@@ -70,8 +70,8 @@ export interface EncoderSettings {
 }
 
 /** Flags for the output's only video stream. */
-export function videoEncoderArgs(plan: Plan, video: VideoPlan, settings: EncoderSettings = {}): string[] {
-  if (video.copied != null)
+export function videoEncoderArgs(plan: Plan, video: VideoPlan, settings: EncoderSettings): string[] {
+  if (video.copied !== null)
     return copyVideoArgs(video, plan.cut, { inTransportStream: settings.inTransportStream === true })
   return [...encoder(video), ...ENCODER_ARGS[video.codec](plan, video, settings), ...colorTagArgs(video)]
 }
@@ -110,7 +110,7 @@ const ENCODER_ARGS: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, se
           : ''
       const initial = buffer?.initial == null ? '' : `:vbv-init=${buffer.initial}`
       // x265 has its own thread pool, which ffmpeg's -threads does not control.
-      const pool = cores === undefined ? '' : `:pools=${cores}`
+      const pool = cores === null ? '' : `:pools=${cores}`
       return [
         ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
         // Without it x265 writes half of its key frames as CRA, which does not close the GOP.
@@ -238,10 +238,10 @@ function sampleFormatArgs({ codec, bitDepth }: AudioPlan, position: number): str
 export function audioEncoderArgs(
   audio: AudioPlan,
   position: number,
-  cut: CutPlan | null | undefined,
+  cut: CutPlan | null,
   holder: AudioHolder,
 ): string[] {
-  if (audio.copied != null) return copyAudioArgs(audio, position, cut, holder)
+  if (audio.copied !== null) return copyAudioArgs(audio, position, cut, holder)
   return [
     ...[`-c:a:${position}`, audioEncoder(audio)],
     ...(hasBitrate(audio) ? [`-b:a:${position}`, `${audio.bitrateKbps}k`] : sampleFormatArgs(audio, position)),

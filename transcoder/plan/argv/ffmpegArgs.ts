@@ -37,54 +37,66 @@ import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
 import type { AudioFilePlan, OutputPlan, Plan } from '#contract/task/plan/plan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
-export interface ArgvTargets {
-  /** Address or `file:` URL of the source. Not used by the plan of a joined source. */
-  input: string
+/** How a source is read that is one file. */
+export interface SourceInput {
+  /** Address or `file:` URL. */
+  url: string
+  /** Security flags, placed before the input (ffmpeg/inputAllowlist.ts). */
+  flags: readonly string[]
+  /** Absolute paths, one for each of `pids.bursts` that the plan has. */
+  bursts: readonly string[]
+  /** It can be read at any position. */
+  seekable: boolean
+}
+
+export type RunInput =
+  /**
+   * `steady`: `pipe:` and a descriptor: the audio of a source whose channels or sample rate change midway
+   * (steadyAudio.ts); null = it is decoded here.
+   */
+  | (SourceInput & { kind: 'source'; steady: string | null })
   /**
    * `pipe:` and a descriptor: the frames of a joined source, then each of its audio streams (pieceArgs.ts); or each stream
    * that parts of the job encoded (storedArgs.ts).
    */
-  joined?: readonly string[]
-  /** Absolute paths, one for each of `pids.bursts` that the plan has. */
-  bursts?: readonly string[]
-  /** Security flags, placed before the input (ffmpeg/inputAllowlist.ts). */
-  inputFlags: readonly string[]
+  | { kind: 'pipes'; pipes: readonly string[] }
+
+/** Files that this program wrote for a plan: absolute paths. */
+export interface WrittenFiles {
+  /** The logo as a PNG; null = the plan has none. */
+  logo: string | null
+  /** The movie of subtitles; null = the plan draws no bitmaps. */
+  bitmaps: string | null
+  /** The caption files, in the order of `tx3gTracks`. */
+  captions: readonly string[]
+  /** Files of `assLooks`, relative to ffmpeg's working directory. */
+  burnIn: readonly string[]
+  /** The videos with captions, in the order of `carrierRates`. */
+  carriers: readonly string[]
+}
+
+export const NO_FILES: WrittenFiles = { logo: null, bitmaps: null, captions: [], burnIn: [], carriers: [] }
+
+export interface ArgvTargets {
+  input: RunInput
+  files: WrittenFiles
+  carrierClock: CarrierClock
   /**
    * Absolute paths, or `pipe:` and a file descriptor: one for each file of the plan, in the order of `plannedFiles`,
    * then one pipe for each of `plannedPipes`, then one for each of `extractPipes`.
    */
   outputs: readonly string[]
-  /** The source can be read at any position; missing = it cannot. */
-  seekable?: boolean
-  /**
-   * `pipe:` and a descriptor: the audio of a source whose channels or sample rate change midway (steadyAudio.ts). Missing
-   * = it is decoded here.
-   */
-  steady?: string | undefined
-  /** Absolute path of the logo as a PNG that this program wrote. Required where the plan has a logo. */
-  logo?: string
-  /** Absolute path of the movie of subtitles that this program wrote. Required where the plan draws bitmaps. */
-  bitmaps?: string | null
-  /** Absolute paths of the caption files that this program wrote, in the order of `tx3gTracks`. */
-  captions?: readonly string[]
-  /** Files of `assLooks`, relative to ffmpeg's working directory. */
-  burnIn?: readonly string[]
-  /** Absolute paths of the videos with captions that this program wrote, in the order of `carrierRates`. */
-  carriers?: readonly string[]
-  /** Missing = by a filter. */
-  carrierClock?: CarrierClock
   /** Threads for each codec; 0 = ffmpeg chooses. Set it where the machine reports more cores than may be used. */
   threads: number
-  /**
-   * Cores that may be used. x265 cannot read the number in a sandbox that forbids the system call; missing = x265 reads
-   * it.
-   */
-  cores?: number
+  /** Cores that may be used. x265 cannot read the number in a sandbox that forbids the system call; null = x265 reads it. */
+  cores: number | null
 }
 
 export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
-  const { seek, cut } = readCut(whole, ends.seekable === true)
+  const { input, files } = ends
+  const { seek, cut } = readCut(whole, input.kind === 'source' && input.seekable)
   const plan = { ...whole, cut }
+  const steady = steadyPipe(input)
   const threads = ends.threads > 0 ? ['-threads', `${ends.threads}`] : []
   return [
     // Never ask a question, never wait for a key.
@@ -94,15 +106,15 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
     ...['-loglevel', 'repeat+level+verbose', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
     ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
     ...threads,
-    ...inputArgs(whole, ends, seek),
-    ...logoInput(plan, ends),
-    ...(drawsBitmaps(plan) ? bitmapInput(fileTarget(ends.bitmaps ?? undefined)) : []),
-    ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(ends.captions?.[position]))),
+    ...inputArgs(whole, input, seek),
+    ...logoInput(plan, files),
+    ...(drawsBitmaps(plan) ? bitmapInput(fileTarget(files.bitmaps)) : []),
+    ...captionInputs(tx3gTracks(plan).map((_track, position) => fileTarget(files.captions[position]))),
     ...carrierInputs(
-      carrierRates(encodedVideo(plan)).map((rate, position) => ({ rate, file: fileTarget(ends.carriers?.[position]) })),
-      ends.carrierClock ?? 'filter',
+      carrierRates(encodedVideo(plan)).map((rate, position) => ({ rate, file: fileTarget(files.carriers[position]) })),
+      ends.carrierClock,
     ),
-    ...(ends.steady === undefined ? [] : steadyInput(ends.steady)),
+    ...(steady === null ? [] : steadyInput(steady)),
     ...filterGraphs(plan, ends).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
@@ -120,19 +132,24 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
   ]
 }
 
-function inputArgs(plan: Plan, ends: ArgvTargets, seek: readonly string[] | null): string[] {
-  if (plan.join !== undefined) return joinedInputArgs(plan.join, ends.joined ?? [])
-  if (plan.stored !== undefined) return storedInputArgs(plan.stored, ends.joined ?? [])
-  return sourceArgs(plan, ends, seek)
+function inputArgs(plan: Plan, input: RunInput, seek: readonly string[] | null): string[] {
+  if (input.kind === 'source') return sourceArgs(plan, input, seek)
+  if (plan.join !== undefined) return joinedInputArgs(plan.join, input.pipes)
+  if (plan.stored !== undefined) return storedInputArgs(plan.stored, input.pipes)
+  throw new TypeError('the plan reads its source itself')
+}
+
+function steadyPipe(input: RunInput): string | null {
+  return input.kind === 'source' ? input.steady : null
 }
 
 function sourceArgs(
   plan: Plan,
-  ends: Pick<ArgvTargets, 'input' | 'inputFlags' | 'bursts' | 'seekable'>,
+  { url, flags, bursts, seekable }: SourceInput,
   seek: readonly string[] | null,
 ): string[] {
   return [
-    ...ends.inputFlags,
+    ...flags,
     // The AC-3 decoder applies dynamic range compression by default. The output should keep the source's dynamics.
     ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
     // Video starts at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
@@ -142,34 +159,30 @@ function sourceArgs(
     // ffmpeg must probe as far as ffprobe did. Otherwise a stream that begins late cannot be mapped.
     ...(plan.deepProbe ? DEEP_PROBE_FLAGS : []),
     ...(plan.packaging?.subtitles ?? []).flatMap(({ stream, teletext }) => (teletext ? teletextArgs(stream) : [])),
-    ...['-i', ends.input],
+    ...['-i', url],
     ...burstInputs(
-      readBursts(plan).map((_taken, position) => fileTarget(ends.bursts?.[position])),
+      readBursts(plan).map((_taken, position) => fileTarget(bursts[position])),
       plan,
-      ends.seekable === true,
+      seekable,
     ),
   ]
 }
 
 /** The process that decodes the audio for `steady`, into `pipe`. */
-export function steadyArgsOf(
-  plan: Plan,
-  ends: Pick<ArgvTargets, 'input' | 'inputFlags' | 'bursts' | 'seekable' | 'threads'>,
-  pipe: string,
-): string[] {
+export function steadyArgsOf(plan: Plan, source: SourceInput, threads: number, pipe: string): string[] {
   const tracks = steadyTracksOf(plan)
   const isDecoded = new Set(tracks.map(({ stream }) => stream))
   const usesVideo = muxedEncodes(plan).some(({ video }) => video !== null) || plan.extracts?.frames?.separate === false
   return steadyArgs(
     tracks,
     {
-      input: sourceArgs(plan, ends, readCut(plan, ends.seekable === true).seek),
+      input: sourceArgs(plan, source, readCut(plan, source.seekable).seek),
       pad: (stream) => audioSpecifier(plan.pids, stream),
       others: [
         ...(usesVideo ? [videoSpecifier(plan.pids)] : []),
         ...plan.sourceAudio.flatMap((stream) => (isDecoded.has(stream) ? [] : [audioSpecifier(plan.pids, stream)])),
       ],
-      threads: ends.threads,
+      threads,
     },
     pipe,
   )
@@ -233,43 +246,42 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
 /** Where ffmpeg takes a stream from: its filters, or the source. */
 function videoSource(plan: Plan, video: VideoPlan, position: number): string {
   if (plan.stored !== undefined) return `${position}:v:0`
-  return video.copied == null ? `[v${position}]` : videoSpecifier(plan.pids)
+  return video.copied === null ? `[v${position}]` : videoSpecifier(plan.pids)
 }
 
 function audioSource(plan: Plan, track: AudioPlan, label: string, trimmed = false): string {
   if (plan.stored !== undefined) return storedTrack(plan.stored, track, trimmed)
-  return track.copied == null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
+  return track.copied === null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
 }
 
 /**
  * One graph for the video and one for each audio stream: ffmpeg rebuilds a graph when the channels of its source
  * change, and ffmpeg 7 ends with SIGABRT where one of several inputs has no data.
  */
-function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady }: ArgvTargets): string[] {
+function filterGraphs(plan: Plan, { input, files: { burnIn }, carrierClock }: ArgvTargets): string[] {
   const wanted = muxedEncodes(plan)
   const videoBranches = wanted.flatMap(({ video }, position) =>
-    video === null || video.copied != null ? [] : [{ video, position }],
+    video === null || video.copied !== null ? [] : [{ video, position }],
   )
   const clockOf = ({ frameRate, mode }: VideoPlan, overlaid: boolean) =>
     encoderClock(rangeInCut(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
   // Captions come last: filters after them might change the captions of a frame, and one that drops frames loses them.
-  const finished = ({ embedded }: VideoPlan, position: number) =>
-    embedded === undefined ? `v${position}` : `n${position}`
+  const finished = ({ embedded }: VideoPlan, position: number) => (embedded === null ? `v${position}` : `n${position}`)
   const video = videoBranches.map(({ video, position }) => ({
     filters: [
       ...videoFilters(plan, video),
       ...(video.logo === null ? burnInFilters(plan, video, burnIn) : []),
-      ...(video.logo === null && video.bitmaps == null ? clockOf(video, false) : []),
+      ...(video.logo === null && video.bitmaps === null ? clockOf(video, false) : []),
     ],
-    label: video.logo === null && video.bitmaps == null ? finished(video, position) : `b${position}`,
+    label: video.logo === null && video.bitmaps === null ? finished(video, position) : `b${position}`,
   }))
-  const captioned = videoBranches.filter(({ video }) => video.embedded !== undefined)
+  const captioned = videoBranches.filter(({ video }) => video.embedded !== null)
   const carriers = videoInputCount(plan) + tx3gTracks(plan).length
   const logos = videoBranches.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, video, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
   const bitmaps = videoBranches.flatMap(({ video, position }) =>
-    video.bitmaps == null
+    video.bitmaps === null
       ? []
       : [
           {
@@ -284,7 +296,10 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady
   )
   const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
   const sources = sourceCount(plan)
-  const audio = audioGraphs(plan, steady === undefined ? null : carriers + carrierRates(encodedVideo(plan)).length)
+  const audio = audioGraphs(
+    plan,
+    steadyPipe(input) === null ? null : carriers + carrierRates(encodedVideo(plan)).length,
+  )
   return [
     [
       ...buildSharedGraph(
@@ -300,7 +315,7 @@ function filterGraphs(plan: Plan, { burnIn = [], carrierClock = 'filter', steady
       // Captions are drawn over the logo: they have to be readable.
       ...logos.map(
         ({ logo, video, position }) =>
-          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps == null ? clockOf(video, !changesClock(plan, video)) : [])].join(',')}[${video.bitmaps == null ? finished(video, position) : `c${position}`}]`,
+          `[b${position}][l${position}]${[overlay(plan, logo), ...burnInFilters(plan, video, burnIn), ...(video.bitmaps === null ? clockOf(video, !changesClock(plan, video)) : [])].join(',')}[${video.bitmaps === null ? finished(video, position) : `c${position}`}]`,
       ),
       ...buildSharedGraph(`[${sources + (hasLogo(plan) ? 1 : 0)}:v:0]`, bitmaps, 'split'),
       ...bitmaps.map(({ onto, overlay: draw, position, to }) => `[${onto}][s${position}]${draw}[${to}]`),
@@ -316,7 +331,7 @@ function decodesVideo(plan: Plan): boolean {
 
 /** The videos that this process encodes. */
 export function encodedVideo(plan: Plan): VideoPlan[] {
-  return muxedEncodes(plan).flatMap(({ video }) => (video === null || video.copied != null ? [] : [video]))
+  return muxedEncodes(plan).flatMap(({ video }) => (video === null || video.copied !== null ? [] : [video]))
 }
 
 /** Inputs before the logo. */
@@ -340,20 +355,20 @@ function videoInputCount(plan: Plan): number {
 }
 
 /** The logo follows the sources: a file that this program wrote, read by one demuxer and one decoder. */
-function logoInput(plan: Plan, ends: ArgvTargets): string[] {
+function logoInput(plan: Plan, { logo }: WrittenFiles): string[] {
   if (!hasLogo(plan)) return []
   return [
     ...['-protocol_whitelist', 'file', '-format_whitelist', 'png_pipe', '-codec_whitelist', 'png', '-f', 'png_pipe'],
-    ...['-i', fileTarget(ends.logo)],
+    ...['-i', fileTarget(logo)],
   ]
 }
 
-function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: number | undefined): string[] {
+function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: number | null): string[] {
   const captions = isMp4(output.container) ? tx3gTracks(plan) : []
   return [
     ...['-map', videoSource(plan, output.video, position)],
     ...output.audio.flatMap((track, trackIndex) => ['-map', audioSource(plan, track, `a${position}_${trackIndex}`)]),
-    ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
+    ...plan.subtitles.flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     ...tx3gMaps(captions, videoInputCount(plan)),
     // No text from the source: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
@@ -371,7 +386,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
 
 /** Nothing after the part is read for copied streams. */
 function tailOf(plan: Plan, streams: readonly (VideoPlan | AudioPlan)[], isMultiplexed = false): string[] {
-  const hasCopies = streams.some(({ copied }) => copied != null) || (isMultiplexed && (plan.subtitles ?? []).length > 0)
+  const hasCopies = streams.some(({ copied }) => copied !== null) || (isMultiplexed && plan.subtitles.length > 0)
   return hasCopies ? copyEndArgs(plan.cut) : []
 }
 
@@ -410,12 +425,12 @@ const audioMuxers: Readonly<Record<AudioFilePlan['container'], (file: AudioFileP
 }
 
 /** Copied unchanged. Their descriptors need the languages, which `-map_metadata -1` removes with the other metadata. */
-function subtitles({ subtitles: copied = [], cut }: Plan): string[] {
+function subtitles({ subtitles: copied, cut }: Plan): string[] {
   if (copied.length === 0) return []
   return [
     ...['-c:s', 'copy'],
     // What begins before the part is not in it.
-    ...(cut == null ? [] : copied.flatMap((_, trackIndex) => [`-copypriorss:s:${trackIndex}`, '0'])),
+    ...(cut === null ? [] : copied.flatMap((_, trackIndex) => [`-copypriorss:s:${trackIndex}`, '0'])),
     ...copied.flatMap(({ languages }, trackIndex) =>
       languages === null ? [] : [`-metadata:s:s:${trackIndex}`, `language=${languages}`],
     ),
@@ -449,9 +464,9 @@ function mp4Flags(output: OutputPlan): string[] {
 }
 
 /** `file:` and an absolute path, so that ffmpeg cannot read a colon or a leading dash in a name as anything else. */
-function fileTarget(path: string | undefined): string {
-  if (path !== undefined && /^pipe:\d+$/.test(path)) return path
-  if (path === undefined || !path.startsWith('/')) throw new TypeError('every file needs an absolute path')
+function fileTarget(path: string | null | undefined): string {
+  if (path != null && /^pipe:\d+$/.test(path)) return path
+  if (path == null || !path.startsWith('/')) throw new TypeError('every file needs an absolute path')
   return `file:${path}`
 }
 

@@ -172,7 +172,7 @@ export function mixOf({ mix }: AudioPlan): ChannelMix {
 
 /** `isMixed`: the channels are those of the output already (steadyAudio.ts). */
 export function audioFilters(audio: AudioPlan, part: CutPlan | null = null, isMixed = false): string[] {
-  const { silenceUntilSeconds = 0 } = audio
+  const { silenceUntilSeconds } = audio
   const mix = mixOf(audio)
   const { surrounds } = audioEncodings[audio.codec]
   const [aligned, ...mixed] = isMixed

@@ -74,7 +74,7 @@ export function encodesPerProcess(plan: Plan): { encode: SegmentEncode; position
 }
 
 function audioEncodes({ audio, forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | 'trimmed'>[] {
-  if (audio.some(({ copied }) => copied != null))
+  if (audio.some(({ copied }) => copied !== null))
     return forms.map((form) => ({
       forms: [form],
       trimmed: audio.every(hasOwnDelay) && !segmentForms[form].carriesAudio,
@@ -101,7 +101,7 @@ export function segmentArgs(
   encodes: readonly SegmentEncode[],
   maps: readonly string[],
   pipe: (encode: SegmentEncode, form: SegmentForm) => string,
-  cores?: number,
+  cores: number | null,
 ): string[] {
   const audio = encodes.flatMap((encode) => encode.audio)
   const isOnly = encodes.length === 1
@@ -145,7 +145,7 @@ export function segmentArgs(
   ]
 }
 
-function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores: number | undefined): string[] {
+function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores: number | null): string[] {
   return [
     ...(video === null
       ? []
@@ -181,7 +181,7 @@ function slaveFilters(form: SegmentForm, { video, forms }: SegmentEncode): Recor
 /** Options of one muxer. No value contains a character that is special to tee. */
 function muxer(form: SegmentForm, { video, audio }: SegmentEncode): Record<string, string> {
   // Copied audio seldom has a packet that begins at 0: its first fragment keeps its time.
-  const isCopied = video === null && audio.some((track) => track.copied != null && !hasOwnDelay(track))
+  const isCopied = video === null && audio.some((track) => track.copied !== null && !hasOwnDelay(track))
   const common = {
     // Leave out tool versions and dates, so that the same plan gives the same bytes.
     fflags: '+bitexact',

@@ -12,9 +12,9 @@ import { outputDuration } from '../streams/outputTiming.ts'
 const OVERHEAD = 1.1
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 
-/** `startSeconds`: where the outputs begin on the source's clock (outputTiming.ts). */
-export function planAudioFiles(context: PlanContext, startSeconds: number): AudioFilePlan[] {
+export function planAudioFiles(context: PlanContext): AudioFilePlan[] {
   const { spec, media } = context
+  const { startSeconds } = context.timeline
   if (spec.audioDirectory === null) return []
   return spec.audio.flatMap((profile) => {
     const audio = planTrack(context, profile, 'file')
@@ -26,7 +26,7 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
       ? null
       : outputDuration(media, used, startSeconds)
     const source = knownDuration ?? outputDuration(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
-    const estimate = Math.max(source, audio.silenceUntilSeconds ?? 0)
+    const estimate = Math.max(source, audio.silenceUntilSeconds)
     const file = audioFileOf(profile.codec, profile.container)
     return [
       {

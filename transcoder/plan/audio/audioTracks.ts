@@ -12,8 +12,7 @@ import type { PlanContext } from '../planContext.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { audioCodecs } from '#contract/codecs.ts'
 import { toNumber } from '../../formats/rational.ts'
-import { sourceRate } from '../video/frameRate.ts'
-import { outputDuration, outputStartSeconds, usedAudioStreams } from '../streams/outputTiming.ts'
+import { outputDuration, usedAudioStreams } from '../streams/outputTiming.ts'
 
 /**
  * A track that ends before the outputs begin still gets one packet of silence: without a packet ffmpeg 5 leaves the
@@ -32,10 +31,10 @@ function longestAudio({ spec, media }: PlanContext, begin: number): number {
 
 /** The least duration of the track in seconds; 0 = no padding. */
 function silencePaddingUntil(context: PlanContext, stream: AudioStream, kind: 'segments' | 'file'): number {
-  const { spec, media } = context
+  const { media, timeline } = context
   const { video } = media
-  const begin = outputStartSeconds(spec, media)
-  if (video === null) return kind === 'segments' ? longestAudio(context, begin) : 0
+  const { startSeconds: begin, rate } = timeline
+  if (video === null || rate === null) return kind === 'segments' ? longestAudio(context, begin) : 0
   const videoEnd = outputDuration(media, [video], begin)
   const end = stream.durationSeconds === null ? null : outputDuration(media, [stream], begin)
   const endsBeforeStart = end === 0
@@ -47,7 +46,7 @@ function silencePaddingUntil(context: PlanContext, stream: AudioStream, kind: 's
   const least = end === null || endsBeforeStart ? ONE_PACKET_SECONDS : 0
   if (videoEnd === null || !(endsBeforeStart || kind === 'segments')) return least
   // Less a frame: durations are rounded, and audio longer than the video would add a segment.
-  return Math.max(least, Math.floor((videoEnd - 1 / toNumber(sourceRate(spec, video).value)) * 1000) / 1000)
+  return Math.max(least, Math.floor((videoEnd - 1 / toNumber(rate.value)) * 1000) / 1000)
 }
 
 const QUIETEST = 31
@@ -154,7 +153,8 @@ export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segm
     volumePercent: spec.audioVolume,
     loudness,
     dialnorm: planDialnorm(context, audio, stream, { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs }),
-    ...(audio.bitDepth === null ? {} : { bitDepth: audio.bitDepth }),
+    bitDepth: audio.bitDepth,
+    copied: null,
   }
 }
 

@@ -57,7 +57,9 @@ export function copiedVideo(
     color: colorOf(picture, video),
     spliceFrames: [],
     logo: null,
+    bitmaps: null,
     captions: true,
+    embedded: null,
     copied: {
       description,
       frames: part.frames.length,
@@ -122,9 +124,11 @@ export function copiedAudio(
     sampleRate,
     sourceStream,
     language,
+    silenceUntilSeconds: 0,
     volumePercent: 100,
     loudness: null,
     dialnorm: null,
+    bitDepth: null,
     copied:
       stream.highEfficiency === undefined
         ? { frameSeconds: frameSamples[codec] / sampleRate }

@@ -5,8 +5,10 @@ import { TaskError } from '#contract/taskError.ts'
 import { audioFileOf, AUDIO_CODECS, audioRules, type AudioCodec, type SegmentForm } from '#contract/codecs.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { PlanContext } from '../planContext.ts'
-import { requestedPart } from '../streams/requestedPart.ts'
-import { videoVerdict } from './videoVerdict.ts'
+import type { SourceUse } from '../streams/cut.ts'
+import type { WantedPart } from '../streams/requestedPart.ts'
+import type { CopiedStretch } from './copiedStretch.ts'
+import type { VideoVerdict } from './videoVerdict.ts'
 import { fileContainerOf } from '../forms.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
 
@@ -39,11 +41,12 @@ function audioVerdict(spec: JobSpec, profile: AudioProfile, stream: AudioStream)
   return { copies: true, codec }
 }
 
+/** What was found out when the source was cut (streams/cut.ts). */
+export type Copying = Pick<SourceUse, 'verdict' | 'wanted'>
+
 /** The job in which `copy` is true only where the stream is copied. Throws copy_not_possible. */
-export function settleCopies(context: PlanContext): JobSpec {
+export function settleCopies(context: PlanContext, { verdict, wanted }: Copying): JobSpec {
   const { spec, media } = context
-  const whole = media.cut?.whole ?? media
-  const verdict = videoVerdict(spec, whole)
   const refuse = (field: string, what: string, refusal: { reason: string; details: Record<string, unknown> }): void => {
     const why = `${what} cannot be copied: ${refusal.reason}`
     if (!spec.copyIfPossible)
@@ -75,22 +78,19 @@ export function settleCopies(context: PlanContext): JobSpec {
     refuse(`audioProfiles[${profile.index}].audio_codec`, 'The audio', found)
     return { ...profile, copy: false }
   })
-  if (verdict?.copies === true) warnMovedCut(context, verdict.part)
+  if (verdict?.copies === true) warnMovedCut(context, verdict.part, wanted)
   return { ...spec, video, audio }
 }
 
 /** Whether nothing of the source's video is decoded for an encode. */
-export function copiesAllVideo(spec: JobSpec, media: PlanContext['media']): boolean {
-  const verdict = videoVerdict(spec, media.cut?.whole ?? media)
+export function copiesAllVideo(spec: JobSpec, verdict: VideoVerdict | null): boolean {
   return verdict?.copies === true && spec.video.every(({ copy }) => copy)
 }
 
 /** Half a frame at 250 frames per second. */
 const MOVED_SECONDS = 0.002
 
-function warnMovedCut(context: PlanContext, part: { startSeconds: number; endSeconds: number | null }): void {
-  const { spec, media } = context
-  const wanted = requestedPart(spec, media.cut?.whole ?? media)
+function warnMovedCut(context: PlanContext, part: CopiedStretch, wanted: WantedPart | null): void {
   const from = wanted?.startSeconds ?? 0
   if (Math.abs(part.startSeconds - from) > MOVED_SECONDS)
     context.warn({

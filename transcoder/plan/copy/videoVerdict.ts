@@ -7,8 +7,9 @@ import { fileContainerOf } from '../forms.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { SegmentStarts } from '#contract/task/plan/packagingPlan.ts'
 import type { VideoSurvey } from '../model/videoSurvey.ts'
-import { requestedPart } from '../streams/requestedPart.ts'
-import { segmentGridRate, sourceRate } from '../video/frameRate.ts'
+import type { Timeline } from '../planContext.ts'
+import type { WantedPart } from '../streams/requestedPart.ts'
+import { segmentGridRate } from '../video/frameRate.ts'
 import { copiedStretch, type CopiedStretch } from './copiedStretch.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 
@@ -81,10 +82,18 @@ const LARGEST_FRAGMENT_BYTES = 60 * 1024 * 1024
 /** A list of key frames for the encoder is one argument of 128 KiB. */
 const MOST_SEGMENTS = 10_000
 
-/** `media` without the cut. null = no profile asks for a copy, or there is no video. */
-export function videoVerdict(spec: JobSpec, media: MediaInfo): VideoVerdict | null {
+/**
+ * `media` without the cut, `part`: what the job wants of it, `rate`: of its timeline. null = no profile asks for a copy, or
+ * there is no video.
+ */
+export function videoVerdict(
+  spec: JobSpec,
+  media: MediaInfo,
+  part: WantedPart | null,
+  rate: Timeline['rate'],
+): VideoVerdict | null {
   const { video } = media
-  if (video === null || !spec.video.some(({ copy }) => copy)) return null
+  if (video === null || rate === null || !spec.video.some(({ copy }) => copy)) return null
   const refuse = (reason: string, details: Record<string, unknown> = {}): VideoVerdict => ({
     copies: false,
     reason,
@@ -114,10 +123,10 @@ export function videoVerdict(spec: JobSpec, media: MediaInfo): VideoVerdict | nu
     return refuse(`its size or coding changes: it has ${survey.parameterSets} different sequence parameter sets`, {
       parameter_sets: survey.parameterSets,
     })
-  const wanted = requestedPart(spec, media) ?? { startSeconds: 0, endSeconds: null }
+  const wanted = part ?? { startSeconds: 0, endSeconds: null }
   return spec.packaging === null
     ? fileVerdict(survey, wanted, refuse)
-    : segmentedVerdict(spec, video, survey, wanted, refuse)
+    : segmentedVerdict(spec, { video, rate: rate.value }, survey, wanted, refuse)
 }
 
 type Refuse = (reason: string, details?: Record<string, unknown>) => VideoVerdict
@@ -131,7 +140,7 @@ function fileVerdict(survey: VideoSurvey, wanted: Wanted, refuse: Refuse): Video
 
 function segmentedVerdict(
   spec: JobSpec,
-  video: VideoStream,
+  { video, rate }: { video: VideoStream; rate: Rational },
   survey: VideoSurvey,
   wanted: Wanted,
   refuse: Refuse,
@@ -151,7 +160,7 @@ function segmentedVerdict(
       `segments must begin with closed GOPs (IDR), and none of its ${counts.key_frames} key frames begins one`,
       counts,
     )
-  const grid = spec.video.every(({ copy }) => copy) ? null : segmentGridRate(spec, sourceRate(spec, video).value)
+  const grid = spec.video.every(({ copy }) => copy) ? null : segmentGridRate(spec, rate)
   const candidates = segmentCandidates(survey, part, grid)
   const { segmentSeconds } = spec.packaging!
   const length = (part.endSeconds ?? survey.endSeconds) - part.startSeconds

@@ -53,7 +53,7 @@ function audioKbps(tracks: readonly AudioPlan[]): { low: number; likely: number 
 
 /** The rate of a copied video was measured. */
 function leastShare({ mode, copied }: VideoPlan): number {
-  return copied == null ? MIN_VIDEO_SHARE[mode] : 0.95
+  return copied === null ? MIN_VIDEO_SHARE[mode] : 0.95
 }
 
 /** Bytes of an output. `high` is the size that the service itself assumes. null where the length is unknown. */
@@ -122,7 +122,7 @@ export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
       : (video.width * video.height * (video.frameRate === null ? ASSUMED_RATE : toNumber(video.frameRate))) / MEGAPIXEL
   const known = videoCodecOfSource(video?.codec ?? '')
   const encodes = [...plan.outputs, ...plannedEncodes(plan)]
-  const isDecoded = encodes.some(({ video: each }) => each !== null && each.copied == null)
+  const isDecoded = encodes.some(({ video: each }) => each !== null && each.copied === null)
   const hasFrames = isDecoded || plan.packaging?.thumbnails != null
   // Stills and the preview are few frames, but those before them are decoded, too.
   const decode =
@@ -138,7 +138,7 @@ export function cpuSecondsPerSecond(plan: Plan, media: MediaInfo): number {
   // Loudness is measured in a separate pass.
   const waveforms = plan.extracts?.waveform == null ? 0 : 1
   const tracks = audioTracks
-    .filter(({ copied }) => copied == null)
+    .filter(({ copied }) => copied === null)
     .reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), waveforms)
   return decode * decodedShare(plan) + videoCpu + toneMapped + tracks * AUDIO_SECONDS
 }
@@ -158,7 +158,7 @@ function encodesVideo({ outputs, packaging }: Plan): boolean {
 
 function cpuSecondsPerVideoSecond(video: VideoPlan, sourcePixels: number): number {
   // Listing its packets, and writing them.
-  if (video.copied != null) return (video.bitrateKbps * COPY) / 1000
+  if (video.copied !== null) return (video.bitrateKbps * COPY) / 1000
   const pixels = (video.width * video.height * toNumber(video.frameRate)) / MEGAPIXEL
   const fields = video.deinterlace === 'none' ? 0 : sourcePixels * DEINTERLACE
   return pixels * videoEncodings[video.codec].encodeSeconds[video.quality] + (pixels + sourcePixels) * SCALE + fields

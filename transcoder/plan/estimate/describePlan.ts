@@ -54,7 +54,7 @@ function audioText(track: AudioPlan): string {
 }
 
 export function describeAudio(track: AudioPlan): string {
-  return track.copied == null
+  return track.copied === null
     ? `Audio: ${audioText(track)}${levelText(track)}.`
     : `Audio: copied, ${track.codec} with ${track.channels} channels at about ${track.bitrateKbps} kbps, ${track.sampleRate} Hz, from source stream ${track.sourceStream}.`
 }
@@ -72,7 +72,7 @@ export function describeOutput(
   silence = 'No audio.',
 ): string[] {
   const { video, audio } = output
-  if (video.copied != null) return describeCopy(video, audio, plan, silence)
+  if (video.copied !== null) return describeCopy(video, audio, plan, silence)
   const { presets } = videoEncodings[video.codec]
   const preset = presets === null ? '' : ` (preset ${presets[video.quality]})`
   const rate = toNumber(video.frameRate)
@@ -120,6 +120,6 @@ export function describeRendition(rendition: RenditionPlan, plan: Plan, packagin
   const silence = apart.length === 0 ? 'No audio.' : `Audio is separate: ${apart.join(', ')}.`
   return [
     ...(video === null ? audio.map(describeAudio) : describeOutput({ video, audio, muxRateKbps: null }, plan, silence)),
-    `Segments of ${rendition.segmentStarts == null ? '' : 'at most '}${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => segmentForms[form].title).join(' and ')}.`,
+    `Segments of ${rendition.segmentStarts === null ? '' : 'at most '}${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => segmentForms[form].title).join(' and ')}.`,
   ]
 }

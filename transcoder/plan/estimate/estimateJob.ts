@@ -62,7 +62,7 @@ export function estimateJob(
   }
 }
 
-function captionReports({ sidecars = [] }: Plan): Pick<Estimate['plan'], 'captions'> {
+function captionReports({ sidecars }: Plan): Pick<Estimate['plan'], 'captions'> {
   if (sidecars.length === 0) return {}
   return {
     captions: sidecars.map(({ caption, format, language, label, cues, ...track }) => ({
@@ -78,7 +78,7 @@ function captionReports({ sidecars = [] }: Plan): Pick<Estimate['plan'], 'captio
   }
 }
 
-function burnInReport({ burnIn = null }: Plan): Pick<Estimate['plan'], 'burn_in_captions'> {
+function burnInReport({ burnIn }: Plan): Pick<Estimate['plan'], 'burn_in_captions'> {
   if (burnIn === null) return {}
   const { kind, from, cues } = burnIn
   return {
@@ -145,7 +145,7 @@ function videoReport(video: VideoPlan): PlannedFile['video'] {
   const isFramed = video.pictureWidth < video.width || video.pictureHeight < video.height
   return {
     codec: video.codec,
-    copied: video.copied != null,
+    copied: video.copied !== null,
     width: video.width,
     height: video.height,
     sample_aspect_ratio: ratioText(video.sar),
@@ -169,7 +169,7 @@ function videoReport(video: VideoPlan): PlannedFile['video'] {
 function trackReport(track: AudioPlan): PlannedFile['audio'][number] {
   return {
     codec: track.codec,
-    copied: track.copied != null,
+    copied: track.copied !== null,
     channels: track.channels,
     bitrate_kbps: track.bitrateKbps,
     sample_rate: track.sampleRate,

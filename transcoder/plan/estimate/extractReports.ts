@@ -135,7 +135,7 @@ function seeks(extracts: Plan['extracts']): number {
 
 function frameRanges(extracts: Plan['extracts']) {
   const frames = extracts?.frames
-  if (extracts == null || frames == null || frames.seekSeconds === null) return []
+  if (extracts === null || frames == null || frames.seekSeconds === null) return []
   const wanted = [...extracts.stills.flatMap(distinctFrames), ...(extracts.preview?.frames ?? [])]
   return groupFrames(wanted, frames.seekSeconds * toNumber(frames.video.pictureRate))
 }

@@ -10,8 +10,7 @@ import type { PieceVideoPlan, FieldPlan, SourceVideo } from '#contract/task/plan
 import type { AnimatedPreviewPlan, ExtractsPlan, WaveformPlan } from '#contract/task/plan/extractsPlan.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import { PlanContext } from '../planContext.ts'
-import { seekOrigin } from '../streams/cut.ts'
-import { framesOffset, outputDuration, outputStartSeconds } from '../streams/outputTiming.ts'
+import { outputDuration } from '../streams/outputTiming.ts'
 import { planGeometry, uprightSize } from '../video/geometry.ts'
 import { planFields, type SourceFields } from '../video/interlacing.ts'
 import { planStills } from './stills.ts'
@@ -23,13 +22,13 @@ import { missingAudio } from '../audio/missingAudio.ts'
 /** The default of audiowaveform. */
 const DEFAULT_SAMPLES_PER_PIXEL = 256
 
-function planWaveform({ spec, media }: PlanContext): WaveformPlan | null {
+function planWaveform({ spec, media, timeline }: PlanContext): WaveformPlan | null {
   const { waveform } = spec
   if (waveform === null) return null
   const stream = media.audio.find(({ number }) => number === waveform.sourceStream)
   if (stream === undefined)
     throw missingAudio(media, waveform.sourceStream, 'waveform.source_stream', 'choose another one for the waveform')
-  const seconds = outputDuration(media, [stream], outputStartSeconds(spec, media))
+  const seconds = outputDuration(media, [stream], timeline.startSeconds)
   const channels = waveform.splitChannels ? stream.channels : 1
   const samples = seconds === null ? null : seconds * stream.sampleRate
   const samplesPerPixel = resolution(waveform, stream.sampleRate, samples)
@@ -92,7 +91,7 @@ export function planExtracts(context: PlanContext, found: FoundFrames | null): E
   if (found === null || !wantsFrames(spec))
     return waveform === null ? null : { frames: null, stills: [], preview: null, waveform }
   const video = frameSource(context, found)
-  const timeline = timelineOf(context, found)
+  const timeline = frameTimeline(context, found)
   const aspect = toNumber(multiply(video.sar, ratio(video.width, video.height)))
   const sizes = {
     aspect,
@@ -110,8 +109,8 @@ export function planExtracts(context: PlanContext, found: FoundFrames | null): E
       picture: found.picture,
       fields: found.scan.fields,
       cut: found.cut,
-      offsetSeconds: framesOffset(spec, context.media, context.features),
-      seekOriginSeconds: seekOrigin(spec, context.media),
+      offsetSeconds: context.timeline.offsets.frames,
+      seekOriginSeconds: context.timeline.seekOriginSeconds,
       seekSeconds: SECONDS_PER_SEEK,
       separate: spec.video.length === 0,
     },
@@ -131,7 +130,7 @@ const SECONDS_PER_SEEK = 8
 function frameSource(context: PlanContext, { video, rate, scan }: FoundFrames): PieceVideoPlan {
   // Only sizes and fields are read. Their warnings belong to the video outputs.
   const spec: JobSpec = { ...context.spec, videoCodec: 'h264' }
-  const silent = new PlanContext(spec, context.media, context.features)
+  const silent = new PlanContext(spec, context, context.features)
   const geometry = planGeometry(NATIVE, spec, uprightSize(video)).value
   const fields = planFields(silent, NATIVE, { video, scan }, { geometry, untouched: false })
   return { ...geometry, ...fields, frameRate: rate, pictureRate: rate, color: BT709 }
@@ -154,8 +153,8 @@ const NATIVE: VideoProfile = {
   copy: false,
 }
 
-function timelineOf({ spec, media }: PlanContext, { video, rate }: FoundFrames): FrameTimeline {
-  const seconds = outputDuration(media, [video], outputStartSeconds(spec, media))
+function frameTimeline({ media, timeline }: PlanContext, { video, rate }: FoundFrames): FrameTimeline {
+  const seconds = outputDuration(media, [video], timeline.startSeconds)
   const framesPerSecond = toNumber(rate)
   return {
     rate,

@@ -5,13 +5,12 @@ import { divide, multiply, ratio, sameRatio, toNumber, distance, type Rational }
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { CanvasPlan } from '#contract/task/plan/joinPlan.ts'
 import type { PieceVideoPlan, SourceVideo } from '#contract/task/plan/videoPlan.ts'
-import type { PlanContext } from '../planContext.ts'
+import type { Decision, PlanContext } from '../planContext.ts'
 import { isUnprocessed, outputColor, readSourceVideo, withoutColorConversion } from '../video/color.ts'
 import { fitInside, SQUARE_TOLERANCE, uprightSize, type UprightSize } from '../video/geometry.ts'
 import { planAlpha } from '../video/alpha.ts'
 import { planHdr } from '../video/hdr.ts'
 import { classifyFields, TELECINE_FILM_RATE, type SourceFields } from '../video/interlacing.ts'
-import { sourceRate } from '../video/frameRate.ts'
 import { pieceField } from './pieceSpec.ts'
 
 /** The video of one piece as its frames are read. */
@@ -23,8 +22,8 @@ export interface PieceVideo {
   rate: Rational
 }
 
-/** `context`: the piece as a job of its own. */
-export function readPieceVideo(context: PlanContext, video: VideoStream): PieceVideo {
+/** `context`: the piece as a job of its own, `rate`: of its timeline. */
+export function readPieceVideo(context: PlanContext, video: VideoStream, rate: Decision<Rational>): PieceVideo {
   const { spec, features } = context
   const size = uprightSize(video)
   const picture = planAlpha(context, video, readSourceVideo(video, size, planHdr(context, video)))
@@ -34,7 +33,7 @@ export function readPieceVideo(context: PlanContext, video: VideoStream): PieceV
     size,
     picture: features.zscale ? picture : withoutColorConversion(picture),
     fields,
-    rate: fields.kind === 'telecined' ? TELECINE_FILM_RATE : context.follow(sourceRate(spec, video)),
+    rate: fields.kind === 'telecined' ? TELECINE_FILM_RATE : context.follow(rate),
   }
 }
 

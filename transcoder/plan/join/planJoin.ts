@@ -17,7 +17,7 @@ import { drawnText } from '../streams/burnIn.ts'
 import { planCut } from '../streams/cut.ts'
 import { warnClockJumps } from '../streams/clockJumps.ts'
 import { warnDroppedStreams } from '../streams/droppedStreams.ts'
-import { outputDuration, outputStartSeconds, videoOffset } from '../streams/outputTiming.ts'
+import { outputDuration, timelineOf } from '../streams/outputTiming.ts'
 import { requireProgram, usedPids } from '../streams/programSelection.ts'
 import { textSubtitleStreams, MAX_TRACKS } from '../streams/textSubtitles.ts'
 import { warnDisplayRatios } from '../video/displayRatios.ts'
@@ -93,18 +93,25 @@ export function planJoin(
   pieces: readonly MediaInfo[],
   features: EngineFeatures = ALL_FEATURES,
 ): JoinedSource {
-  const contexts = pieces.map((media, piece) => new PlanContext(pieceSpec(spec, piece, media), media, features))
+  // A piece makes no track of its teletext, which therefore does not move the clock.
+  const clock = { ...features, teletext: false }
+  const contexts = pieces.map((media, piece) => {
+    const own = pieceSpec(spec, piece, media)
+    return new PlanContext(own, { media, timeline: timelineOf(own, media, clock) }, features)
+  })
   requireSameKind(pieces)
-  const lengths = pieces.map((media, piece) => lengthOf(contexts[piece]!, media))
+  const lengths = contexts.map(lengthOf)
   const longest = lengths.reduce<number>(
     (best, seconds, piece) => ((seconds ?? 0) > (lengths[best] ?? 0) ? piece : best),
     0,
   )
-  const videos = pieces.flatMap(({ video }, piece) =>
-    video === null ? [] : [inPiece(piece, () => readPieceVideo(contexts[piece]!, video))],
-  )
+  const videos = contexts.flatMap((context, piece) => {
+    const { video } = context.media
+    const { rate } = context.timeline
+    return video === null || rate === null ? [] : [inPiece(piece, () => readPieceVideo(context, video, rate))]
+  })
   const canvas = videos.length === 0 ? null : planCanvas(videos, longest)
-  const joined = new PlanContext(spec, pieces[longest]!, features)
+  const joined = new PlanContext(spec, contexts[longest]!, features)
   const audio = joinAudio(joined, pieces, longest)
   const subtitles = joinSubtitles(spec, pieces)
   const captions = canvas === null ? null : joinCaptions(joined, pieces)
@@ -126,9 +133,8 @@ export function planJoin(
       const seconds = lengths[piece] ?? null
       return {
         cut,
-        startSeconds: outputStartSeconds(context.spec, media),
-        // A piece makes no track of its teletext, which therefore does not move the clock.
-        videoOffsetSeconds: videoOffset(context.spec, media, { ...features, teletext: false }),
+        startSeconds: context.timeline.startSeconds,
+        videoOffsetSeconds: context.timeline.offsets.all,
         pids: usedPids(media),
         picture: video?.picture ?? NO_VIDEO,
         fields: video?.fields.fields ?? { parity: 'auto', frames: 'interlaced', clearFlag: false },
@@ -196,10 +202,10 @@ function requireSameKind(pieces: readonly MediaInfo[]): void {
 }
 
 /** Seconds of video, or of the longest used audio where there is none; null where the piece does not state it. */
-function lengthOf({ spec }: PlanContext, media: MediaInfo): number | null {
+function lengthOf({ spec, media, timeline }: PlanContext): number | null {
   const numbers = new Set(spec.audio.map(({ sourceStream }) => sourceStream))
   const used = media.video === null ? media.audio.filter(({ number }) => numbers.has(number)) : [media.video]
-  return outputDuration(media, used, outputStartSeconds(spec, media))
+  return outputDuration(media, used, timeline.startSeconds)
 }
 
 /** The number of frames that the filters make (argv/cutArgs.ts). The length of a file may be the length of its audio. */

@@ -21,7 +21,7 @@ export type PipePlan =
 
 /** They follow those of `plannedPipes`. */
 export function extractPipes({ extracts }: Pick<Plan, 'extracts'>): ExtractPipe[] {
-  if (extracts == null) return []
+  if (extracts === null) return []
   return [
     ...extracts.stills.map((_still, element): ExtractPipe => ({ kind: 'still', element })),
     ...(extracts.preview === null ? [] : [{ kind: 'preview' } as const]),
@@ -39,7 +39,7 @@ export function plannedPipes(plan: Plan): PipePlan[] {
     ),
     // The pieces of a joined source are read by processes of their own (argv/pieceArgs.ts).
     ...(packaging.textTracks && join === undefined ? [{ kind: 'captions' } as const] : []),
-    ...(join === undefined ? (packaging.subtitles ?? []) : []).map((_subtitles, track): PipePlan => ({
+    ...(join === undefined ? packaging.subtitles : []).map((_subtitles, track): PipePlan => ({
       kind: 'subtitles',
       track,
     })),

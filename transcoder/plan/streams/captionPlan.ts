@@ -55,7 +55,7 @@ type InFrames = Pick<VideoPlan, 'captions' | 'embedded'>
 function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange): InFrames {
   const { spec } = context
   // 2.1 closed_captions: false = none in the output.
-  if (spec.closedCaptions === false) return { captions: false }
+  if (spec.closedCaptions === false) return { captions: false, embedded: null }
   if (spec.closedCaptions === true && !video.closedCaptions)
     context.warn({
       code: 'captions_not_found',
@@ -73,7 +73,7 @@ function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange
         field: 'closed_captions',
         message: `The source’s CEA-708 captions (${services.join(', ')}) are left out: of several inputs, only CEA-608 is kept in the video.`,
       })
-    return isJoined(context) ? { captions: true, embedded: 'pieces' } : { captions: true }
+    return { captions: true, embedded: isJoined(context) ? 'pieces' : null }
   }
   const isReadable = video.closedCaptions && videoCodecOfSource(video.codec) !== null
   // The source is read once more for it.
@@ -86,7 +86,7 @@ function planCaptions(context: PlanContext, video: VideoStream, rate: RateChange
       field: 'closed_captions',
       message: `The source’s closed captions${describeChannels(video)} are left out: ${obstacle ?? change}${advice}.`,
     })
-  return { captions: false }
+  return { captions: false, embedded: null }
 }
 
 function describeChannels(video: VideoStream): string {

@@ -3,41 +3,51 @@
 // Not in charge of: the arguments (argv/cutArgs.ts), the cues of the part (formats/scte35/cutCues.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { AudioStream, MediaInfo, SourceCut, VideoStream } from '../model/mediaInfo.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
-import type { PlanContext } from '../planContext.ts'
-import { videoVerdict } from '../copy/videoVerdict.ts'
+import type { PlanContext, Timeline } from '../planContext.ts'
+import type { CopiedStretch } from '../copy/copiedStretch.ts'
+import { videoVerdict, type VideoVerdict } from '../copy/videoVerdict.ts'
 import { planCopiedSubtitles } from './copiedSubtitles.ts'
-import { fileStart, outputStartSeconds } from './outputTiming.ts'
-import { requestedPart } from './requestedPart.ts'
+import { requestedPart, type WantedPart } from './requestedPart.ts'
 
-/** Containers with an index of their frames: ffmpeg finds the key frame before a time exactly. */
-const INDEXED = new Set(['mov', 'mp4', 'matroska', 'webm'])
 /** Earlier, the copied video begins with its first frame. */
 const SAME_SECONDS = 0.002
 
-/**
- * The source as the job uses it; copied video can begin with a key frame only. Throws cut_outside_source, or
- * unsupported_combination for a timecode.
- */
-export function cutSource(spec: JobSpec, media: MediaInfo): MediaInfo {
-  if (media.cut !== undefined) return media
-  const wanted = requestedPart(spec, media)
-  const verdict = videoVerdict(spec, media)
-  if (verdict?.copies !== true) return applyCut(spec, media, wanted)
-  const { startSeconds, endSeconds } = verdict.part
-  if (wanted === null && startSeconds < SAME_SECONDS) return media
-  return applyCut(spec, media, { startSeconds, endSeconds, endsAfterSource: wanted?.endsAfterSource ?? false })
+/** What a job takes of its source. Made once, from the source without a cut. */
+export interface SourceUse {
+  /** As the job says; null = all of the source. */
+  wanted: WantedPart | null
+  /** Whether its video is copied; null = the job asks for no copy. */
+  verdict: VideoVerdict | null
+  /** The source as every later decision sees it: it begins and ends with the part. */
+  media: MediaInfo
 }
 
-/** The source as an earlier attempt planned it. */
+/**
+ * `timeline`: of the source without a cut. Copied video can begin with a key frame only. Throws cut_outside_source, or
+ * unsupported_combination for a timecode.
+ */
+export function cutSource(spec: JobSpec, media: MediaInfo, timeline: Timeline): SourceUse {
+  const whole = media.cut?.whole ?? media
+  const wanted = requestedPart(spec, whole, timeline)
+  const verdict = videoVerdict(spec, whole, wanted, timeline.rate)
+  const cut = verdict?.copies === true ? copiedCut(verdict.part, wanted) : wanted
+  return { wanted, verdict, media: media === whole ? applyCut(whole, timeline, cut) : media }
+}
+
+function copiedCut({ startSeconds, endSeconds }: CopiedStretch, wanted: WantedPart | null): WantedPart | null {
+  if (wanted === null && startSeconds < SAME_SECONDS) return null
+  return { startSeconds, endSeconds, endsAfterSource: wanted?.endsAfterSource ?? false }
+}
+
+/** The source as an earlier attempt planned it. `timeline`: without the cut. */
 export function applyCut(
-  spec: JobSpec,
   media: MediaInfo,
-  cut: Pick<SourceCut, 'startSeconds' | 'endSeconds' | 'endsAfterSource'> | null,
+  { startSeconds: base, seekOriginSeconds }: Pick<Timeline, 'startSeconds' | 'seekOriginSeconds'>,
+  cut: WantedPart | null,
 ): MediaInfo {
   if (cut === null) return media
-  const base = outputStartSeconds(spec, media)
   const begin = base + cut.startSeconds
   const end = cut.endSeconds === null ? Number.POSITIVE_INFINITY : base + cut.endSeconds
   const within = (start: number, seconds: number | null): { startSeconds: number; durationSeconds: number | null } => ({
@@ -55,19 +65,8 @@ export function applyCut(
     program: media.program === null ? null : { ...media.program, fileStartSeconds: begin },
     video: media.video === null ? null : ofStream(media.video),
     audio: media.audio.map(ofStream),
-    cut: {
-      ...cut,
-      whole: media,
-      seekOriginSeconds: seekOrigin(spec, media),
-    },
+    cut: { ...cut, whole: media, seekOriginSeconds },
   }
-}
-
-/** The first frame of the outputs without a cut, on ffmpeg's clock; null = the source has no index. */
-export function seekOrigin(spec: JobSpec, media: MediaInfo): number | null {
-  if (media.cut !== undefined) return media.cut.seekOriginSeconds
-  if (!media.formats.some((format) => INDEXED.has(format))) return null
-  return outputStartSeconds(spec, media) - (fileStart(media) ?? 0)
 }
 
 /** `rate`: of the frames after detelecining, which are the frames that a cut counts; null = the source has no video. */

@@ -4,6 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
+import type { Timeline } from '../planContext.ts'
 import { carriedProfiles } from '../audio/carriedProfiles.ts'
 import { requestedStreams } from '../audio/sourceChannels.ts'
 import { sourceRate } from '../video/frameRate.ts'
@@ -16,53 +17,54 @@ const MAX_OFFSET_SECONDS = 0.5
 /** Containers whose clock starts, in ffmpeg 6 and later, with the streams that are used (AVFMT_TS_DISCONT). */
 const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
 
+/** Containers with an index of their frames: ffmpeg finds the key frame before a time exactly. */
+const INDEXED = new Set(['mov', 'mp4', 'matroska', 'webm'])
+
+type ClockFeatures = Pick<EngineFeatures, 'clockFromUsedStreams'> & Partial<Pick<EngineFeatures, 'teletext'>>
+
+/** `media`: with or without a cut. ffmpeg's own clock is that of the source without it. */
+export function timelineOf(spec: JobSpec, media: MediaInfo, features: ClockFeatures): Timeline {
+  const whole = media.cut?.whole ?? media
+  const startSeconds = outputStartSeconds(spec, media)
+  const begin = whole === media ? startSeconds : outputStartSeconds(spec, whole)
+  return {
+    startSeconds,
+    rate: media.video === null ? null : sourceRate(spec, media.video),
+    offsets: offsetsOf(spec, whole, features, begin),
+    seekOriginSeconds:
+      media.cut?.seekOriginSeconds ??
+      (media.cut === undefined && isIndexed(media) ? begin - (fileStart(media) ?? 0) : null),
+  }
+}
+
+export function isIndexed({ formats }: MediaInfo): boolean {
+  return formats.some((format) => INDEXED.has(format))
+}
+
 /**
- * Seconds to subtract from ffmpeg's own clock so that it is 0 where the outputs begin. With `-itsoffset` ffmpeg 5
- * starts its clock with all streams of the file, because the option turns its own correction off. Later versions start
- * it with the streams that are used.
+ * With `-itsoffset` ffmpeg 5 starts its clock with all streams of the file, because the option turns its own correction
+ * off. Later versions start it with the streams that are used.
  */
-export function videoOffset(
-  spec: JobSpec,
-  media: MediaInfo,
-  features: Pick<EngineFeatures, 'clockFromUsedStreams'> & Partial<Pick<EngineFeatures, 'teletext'>>,
-): number {
-  if (media.cut !== undefined) return videoOffset(spec, media.cut.whole, features)
+function offsetsOf(spec: JobSpec, media: MediaInfo, features: ClockFeatures, begin: number): Timeline['offsets'] {
+  const offset = (clock: number | null) => micro(begin - (clock ?? 0))
   // A source without video begins where ffmpeg's clock does.
-  if (media.video === null && media.outputStart === undefined) return 0
-  const clock = features.clockFromUsedStreams
-    ? withSubtitles(clockStart(spec, withoutBursts(media)), spec, media, features)
-    : fileStart(media)
-  return micro(outputStartSeconds(spec, media) - (clock ?? 0))
+  const beginsWithClock = media.video === null && media.outputStart === undefined
+  if (!features.clockFromUsedStreams) {
+    const each = offset(fileStart(media))
+    return { all: beginsWithClock ? 0 : each, frames: each, sound: each }
+  }
+  const all = () => withSubtitles(clockStart(spec, withoutBursts(media)), spec, media, features)
+  const alone: JobSpec = { ...spec, audio: [], audioDirectory: null, video: [], waveform: null }
+  return {
+    all: beginsWithClock ? 0 : offset(all()),
+    frames: offset(clockStart(alone, media)),
+    sound: offset(withSubtitles(clockStart(spec, { ...media, video: null }), spec, media, features)),
+  }
 }
 
 /** What is taken out of bursts is not read from the source. */
 function withoutBursts(media: MediaInfo): MediaInfo {
   return { ...media, audio: media.audio.filter(({ bursts }) => bursts === undefined) }
-}
-
-/** The same for a run that uses no stream but the video. */
-export function framesOffset(
-  spec: JobSpec,
-  media: MediaInfo,
-  { clockFromUsedStreams }: Pick<EngineFeatures, 'clockFromUsedStreams'>,
-): number {
-  if (media.cut !== undefined) return framesOffset(spec, media.cut.whole, { clockFromUsedStreams })
-  const alone: JobSpec = { ...spec, audio: [], audioDirectory: null, video: [], waveform: null }
-  const clock = clockFromUsedStreams ? clockStart(alone, media) : fileStart(media)
-  return micro(outputStartSeconds(spec, media) - (clock ?? 0))
-}
-
-/** The same for a run that uses everything but the video. */
-export function soundOffset(
-  spec: JobSpec,
-  media: MediaInfo,
-  features: Pick<EngineFeatures, 'clockFromUsedStreams'> & Partial<Pick<EngineFeatures, 'teletext'>>,
-): number {
-  if (media.cut !== undefined) return soundOffset(spec, media.cut.whole, features)
-  const clock = features.clockFromUsedStreams
-    ? withSubtitles(clockStart(spec, { ...media, video: null }), spec, media, features)
-    : fileStart(media)
-  return micro(outputStartSeconds(spec, media) - (clock ?? 0))
 }
 
 /** Seconds on the source's clock. */
@@ -83,15 +85,15 @@ function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): nu
 }
 
 /** How long the outputs show their first frame before the video begins; none if it is short. */
-export function warnFirstFrameHeld(spec: JobSpec, media: MediaInfo): Warning[] {
+export function warnFirstFrameHeld(media: MediaInfo, startSeconds: number): Warning[] {
   if (media.video === null || media.cut !== undefined) return []
-  const seconds = (firstPicture(media.video) ?? 0) - outputStartSeconds(spec, media)
+  const seconds = (firstPicture(media.video) ?? 0) - startSeconds
   if (seconds < MAX_OFFSET_SECONDS) return []
   const message = `The video begins ${seconds.toFixed(2)} s after the sound; until then, its first frame is shown.`
   return [{ code: 'first_frame_held', message }]
 }
 
-/** Seconds on the source's clock at which the outputs begin: the same in every version of ffmpeg. */
+/** See Timeline. */
 export function outputStartSeconds(spec: JobSpec, media: MediaInfo): number {
   if (media.outputStart !== undefined) return media.outputStart
   const clock = clockStart(spec, media)

@@ -6,7 +6,8 @@ import { TaskError } from '#contract/taskError.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 import type { AudioStream, MediaInfo, SourceCut, VideoStream } from '../model/mediaInfo.ts'
 import { sourceRate } from '../video/frameRate.ts'
-import { outputDuration, outputStartSeconds, usedAudioStreams } from './outputTiming.ts'
+import type { Timeline } from '../planContext.ts'
+import { outputDuration, usedAudioStreams } from './outputTiming.ts'
 
 /** The frame rates for which drop-frame timecodes exist (SMPTE ST 12-1), and the numbers dropped in a minute. */
 const DROPPED_NUMBERS: readonly { rate: Rational; dropped: number }[] = [
@@ -14,20 +15,23 @@ const DROPPED_NUMBERS: readonly { rate: Rational; dropped: number }[] = [
   { rate: { num: 60_000, den: 1001 }, dropped: 4 },
 ]
 
-/** null = all of the source. Throws cut_outside_source, or unsupported_combination for a timecode. */
+/** A stretch of the source, as SourceCut has it. */
+export type WantedPart = Pick<SourceCut, 'startSeconds' | 'endSeconds' | 'endsAfterSource'>
+
+/** `media`: without a cut, with its timeline. null = all of the source. Throws cut_outside_source, or unsupported_combination for a timecode. */
 export function requestedPart(
   spec: JobSpec,
   media: MediaInfo,
-): Pick<SourceCut, 'startSeconds' | 'endSeconds' | 'endsAfterSource'> | null {
+  { startSeconds: begin, rate: decided }: Pick<Timeline, 'startSeconds' | 'rate'>,
+): WantedPart | null {
   if (spec.cut === null) return null
-  const rate = media.video === null ? null : sourceRate(spec, media.video).value
+  const rate = decided?.value ?? null
   const timecodes = rate ?? (media.unusedVideo === undefined ? null : sourceRate(spec, media.unusedVideo).value)
   const place = (time: CutTime, field: string): number => {
     const wanted = time.kind === 'seconds' ? time.seconds : timecodeSeconds(time, timecodes, field)
     // On the grid of the source's frames; audio alone is cut between any two samples.
     return rate === null ? wanted : (Math.round(wanted * toNumber(rate)) * rate.den) / rate.num
   }
-  const begin = outputStartSeconds(spec, media)
   const length = outputDuration(media, measuredStreams(spec, media), begin)
   const frameSeconds = rate === null ? 0 : rate.den / rate.num
   const startSeconds = place(spec.cut.start, 'start_seconds')

@@ -13,12 +13,12 @@ export function needsVideo(spec: JobSpec): boolean {
 
 /** The source as every later step of such a job sees it: without video. */
 export function withoutUnusedVideo(spec: JobSpec, media: MediaInfo): MediaInfo {
-  return needsVideo(spec) ? media : withoutVideo(spec, media)
+  return needsVideo(spec) ? media : withoutVideo(media, outputStartSeconds(spec, media))
 }
 
 /** The same for the files of a job that are not made of frames. */
-export function withoutVideo(spec: JobSpec, media: MediaInfo): MediaInfo {
+export function withoutVideo(media: MediaInfo, startSeconds: number): MediaInfo {
   if (media.video === null) return media
   // The same start as in a job with video: a cut has the same audio in both jobs.
-  return { ...media, video: null, unusedVideo: media.video, outputStart: outputStartSeconds(spec, media) }
+  return { ...media, video: null, unusedVideo: media.video, outputStart: startSeconds }
 }

@@ -7,8 +7,7 @@ import type { VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
-import { sourceRate } from './frameRate.ts'
-import { toNumber } from '../../formats/rational.ts'
+import { toNumber, type Rational } from '../../formats/rational.ts'
 import { even } from './evenNumbers.ts'
 import { displaySize, type Size } from './displaySize.ts'
 
@@ -40,11 +39,11 @@ interface Rung {
 
 /**
  * The rungs of that source, largest first. None is larger than the source, and there is at least one. `any` is the
- * profile that all of them copy.
+ * profile that all of them copy, `rate` that of the timeline.
  */
-export function ladderRungs(spec: JobSpec, video: VideoStream, any: VideoProfile): VideoProfile[] {
+export function ladderRungs(spec: JobSpec, video: VideoStream, any: VideoProfile, rate: Rational): VideoProfile[] {
   const { frame: source } = displaySize(spec, video)
-  const framesPerSecond = toNumber(sourceRate(spec, video).value)
+  const framesPerSecond = toNumber(rate)
   return chooseRungs(spec.videoCodec, source).map(({ lines, size }, index) => ({
     ...any,
     index,

@@ -41,7 +41,12 @@ async function surveys(name: string) {
   const { source, counted, size } = await rangesOf(file)
   const start = outputStartSeconds(spec, media)
   const index = await surveyIndex(source, start, new AbortController().signal)
-  const packets = await surveyVideo(engine, `file:${file}`, { spec, media }, { cwd: tempDir.path })
+  const packets = await surveyVideo(
+    engine,
+    `file:${file}`,
+    { spec, media, timeline: { startSeconds: start } },
+    { cwd: tempDir.path },
+  )
   return { index, packets, share: counted.read / size }
 }
 

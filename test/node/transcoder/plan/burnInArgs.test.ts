@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CaptionSpec, JobSpec } from '#contract/job/jobSpec.ts'
 import { assLooks } from '../../../../transcoder/plan/argv/burnInArgs.ts'
-import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../../../support/transcoder/ffmpegArgsOf.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import { drawnStream, fontOf } from '../../../../transcoder/plan/streams/burnIn.ts'
@@ -24,7 +24,7 @@ const FONT = 'Noto Sans'
 /** The ends of the chains of the video's graph. */
 function ends(spec: JobSpec): string[] {
   const plan = planJob(spec, mediaInfo(), { logo: { width: 200, height: 100 } })
-  const args = ffmpegArgs(plan, {
+  const args = ffmpegArgsOf(plan, {
     input: 'http://in',
     inputFlags: [],
     outputs: spec.video.map((_profile, index) => `/task/${index}`),
@@ -73,7 +73,7 @@ describe('the filter', () => {
     const plan = planJob(jobSpec({ ...BURN_IN, video: [videoProfile({ audioProfiles: [] })] }), mediaInfo())
     const ends = { input: 'http://in', inputFlags: [], outputs: ['/task/0'], threads: 0 }
     for (const path of ["/a'b.ass", '/a:b.ass', '/a,b.ass', '/a;b.ass'])
-      expect(() => ffmpegArgs(plan, { ...ends, burnIn: [path] })).toThrow('file')
+      expect(() => ffmpegArgsOf(plan, { ...ends, burnIn: [path] })).toThrow('file')
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../../../support/transcoder/ffmpegArgsOf.ts'
 import type { SourceCues } from '../../../../transcoder/plan/streams/cuePlan.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { outputStartSeconds, videoOffset } from '../../../../transcoder/plan/streams/outputTiming.ts'
+import { timelineOf } from '../../../../transcoder/plan/streams/outputTiming.ts'
 import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
 
 const S = 90_000
@@ -35,7 +35,7 @@ describe('key frames at splice points', () => {
   test.each(['h264', 'hevc', 'mpeg2'] as const)('%s: the grid and the points in one expression', (videoCodec) => {
     const splicePoints = [75, 90, 126].map((frame) => frame * 3600)
     const plan = planJob(wanted({ videoCodec }), mediaInfo(), { cues: cues({ splicePoints }) })
-    const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
+    const args = ffmpegArgsOf(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
     expect(args[args.indexOf('-force_key_frames') + 1]).toBe(
       'expr:eq(mod(n,25),0)+if(lt(n,90),eq(n,75),if(lt(n,126),eq(n,90),eq(n,126)))',
     )
@@ -49,7 +49,7 @@ describe('key frames at splice points', () => {
     const plan = planJob(wanted(), mediaInfo(), { cues: cues({ splicePoints }) })
     expect(plan.outputs[0]?.video.spliceFrames).toHaveLength(2000)
     expect(codes(plan)).toEqual(['splice_points_limited'])
-    const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
+    const args = ffmpegArgsOf(plan, { input: 'http://in', inputFlags: [], outputs: ['pipe:3'], threads: 0 })
     expect(Math.max(...args.map((arg) => arg.length))).toBeLessThan(128 * 1024)
   })
 })
@@ -117,7 +117,8 @@ describe('where the output begins on the source’s clock', () => {
       { startSeconds: video },
       { startSeconds: file, formats, audio: [audioStream({ startSeconds: audio })] },
     )
-    return [outputStartSeconds(wanted(), media), videoOffset(wanted(), media, { clockFromUsedStreams })]
+    const { startSeconds, offsets } = timelineOf(wanted(), media, { clockFromUsedStreams })
+    return [startSeconds, offsets.all]
   }
   test.each([
     [1.48, 1.4, 1.48, 0.08],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../../../support/transcoder/ffmpegArgsOf.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES, type EngineFeatures } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
@@ -27,7 +27,7 @@ const SCALED = `zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=bt709:
 function argv(spec: JobSpec, media: MediaInfo = mediaInfo(), abilities?: EngineFeatures): string[] {
   const plan = planJob(spec, media, { features: abilities })
   const outputs = plan.outputs.map((_output, index) => `/task/${index}`)
-  return ffmpegArgs(plan, { input: 'http://in', inputFlags: ['-flags-of-the-cell'], outputs, threads: 0 })
+  return ffmpegArgsOf(plan, { input: 'http://in', inputFlags: ['-flags-of-the-cell'], outputs, threads: 0 })
 }
 
 function after(args: readonly string[], flag: string): string | undefined {
@@ -141,7 +141,7 @@ describe('separate audio files', () => {
       ['a/clip_audio_2.mp2', 'audio/mpeg'],
     ])
     const outputs = ['/o', '/m4a', '/ac3', '/mp2']
-    const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
+    const args = ffmpegArgsOf(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
     expect(args.slice(args.indexOf('file:/o') + 1).join(' ')).toBe(
       [
         '-map [f0] -map_metadata -1 -map_chapters -1 -c:a:0 aac -b:a:0 128k -metadata:s:a:0 language=deu',
@@ -221,7 +221,7 @@ describe('single flags', () => {
   })
 
   test('threads are named for decoder, filters and each output when they are limited', () => {
-    const args = ffmpegArgs(planJob(jobSpec(), mediaInfo()), {
+    const args = ffmpegArgsOf(planJob(jobSpec(), mediaInfo()), {
       input: 'file:/in',
       inputFlags: [],
       outputs: ['/out'],
@@ -235,13 +235,13 @@ describe('single flags', () => {
   test('x265 gets the size of its thread pool', () => {
     const plan = planJob(jobSpec({ videoCodec: 'hevc', quality: 'good' }), mediaInfo())
     const ends = { input: 'file:/in', inputFlags: [], outputs: ['/out'], threads: 2 }
-    expect(after(ffmpegArgs(plan, { ...ends, cores: 2 }), '-x265-params')).toContain(':pools=2:')
-    expect(after(ffmpegArgs(plan, ends), '-x265-params')).not.toContain('pools')
+    expect(after(ffmpegArgsOf(plan, { ...ends, cores: 2 }), '-x265-params')).toContain(':pools=2:')
+    expect(after(ffmpegArgsOf(plan, ends), '-x265-params')).not.toContain('pools')
   })
 
   test('an output without an absolute path is a mistake of ours', () => {
     const plan = planJob(jobSpec(), mediaInfo())
-    expect(() => ffmpegArgs(plan, { input: 'file:/in', inputFlags: [], outputs: ['-x.mp4'], threads: 0 })).toThrow(
+    expect(() => ffmpegArgsOf(plan, { input: 'file:/in', inputFlags: [], outputs: ['-x.mp4'], threads: 0 })).toThrow(
       TypeError,
     )
   })
@@ -373,7 +373,7 @@ describe('single filters', () => {
 describe('a logo', () => {
   const logo = { position: 'top_right', opacityPercent: 50 } as const
   const args = (spec: JobSpec) =>
-    ffmpegArgs(planJob(spec, mediaInfo(), { logo: { width: 200, height: 100 } }), {
+    ffmpegArgsOf(planJob(spec, mediaInfo(), { logo: { width: 200, height: 100 } }), {
       input: 'http://in',
       inputFlags: [],
       outputs: spec.video.map((_profile, index) => `/task/${index}`),

@@ -45,7 +45,7 @@ test('dynamic metadata has a warning', () => {
 test('the encoder gets mastering display and content light metadata', () => {
   const media = mediaInfo({ ...pq, masteringDisplay: display, contentLight: { maximum: 1000, average: 400 } })
   const plan = planJob(jobSpec({ videoCodec: 'hevc', dynamicRange: 'source' }), media)
-  const flags = videoEncoderArgs(plan, plan.outputs[0]!.video)
+  const flags = videoEncoderArgs(plan, plan.outputs[0]!.video, { cores: null })
   expect(flags).toContain('main10')
   expect(flags[flags.indexOf('-x265-params') + 1]).toContain(
     ':hdr10=1:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400',

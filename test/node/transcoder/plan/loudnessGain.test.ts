@@ -5,6 +5,7 @@ import { planChannelMix } from '../../../../transcoder/plan/audio/downmix.ts'
 import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
 import { limiterGains, planLoudness, loudnessMeasurements } from '../../../../transcoder/plan/audio/loudnessGain.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { timelineOf } from '../../../../transcoder/plan/streams/outputTiming.ts'
 import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import { PlanContext } from '../../../../transcoder/plan/planContext.ts'
 import { jobSpec, videoProfile, audioStream, mediaInfo, audioProfile } from '../../../support/transcoder/jobSpecs.ts'
@@ -55,7 +56,9 @@ describe('gain', () => {
     [undefined, -23, null, ['loudness_not_measured']],
   ])('%j at %i: %j', (level, loudnessLufs, loudness, codes) => {
     const stream = audioStream({ loudness: level === undefined ? [] : [level] })
-    const context = new PlanContext(jobSpec({ loudnessLufs }), mediaInfo(), ALL_FEATURES)
+    const [spec, media] = [jobSpec({ loudnessLufs }), mediaInfo()]
+    const timeline = timelineOf(spec, media, ALL_FEATURES)
+    const context = new PlanContext(spec, { media, timeline }, ALL_FEATURES)
     expect(planLoudness(context, { stream, mix: STEREO })).toEqual(loudness)
     expect(context.warnings.map(({ code }) => code)).toEqual(codes)
   })

@@ -1,7 +1,7 @@
 // The plan of segmented output: renditions, formats, directories, durations.
 import { describe, expect, test } from 'vitest'
 import type { JobSpec, PackagingSpec } from '#contract/job/jobSpec.ts'
-import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../../../support/transcoder/ffmpegArgsOf.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { plannedFiles } from '../../../../transcoder/plan/model/plannedFiles.ts'
 import { plannedPipes } from '../../../../transcoder/plan/model/plannedPipes.ts'
@@ -275,12 +275,12 @@ test('has no single files; streams follow the audio files in argument order', ()
     { kind: 'captions' },
   ])
   const outputs = ['/tmp/a.m4a', ...plannedPipes(planned).map((_stream, index) => `pipe:${3 + index}`)]
-  const args = ffmpegArgs(planned, { input: 'http://in', inputFlags: [], outputs, threads: 2 })
+  const args = ffmpegArgsOf(planned, { input: 'http://in', inputFlags: [], outputs, threads: 2 })
   const targets = [...args.join(' ').matchAll(/(?<=file:)\/tmp\S+|pipe:[^1]\S*?(?=[|\s]|$)/g)].map(([target]) => target)
   expect(targets.toSorted()).toEqual(outputs.toSorted())
   expect(args.filter((each) => each === 'libx264')).toHaveLength(1)
   expect(() =>
-    ffmpegArgs(planned, { input: 'http://in', inputFlags: [], outputs: outputs.slice(0, -1), threads: 0 }),
+    ffmpegArgsOf(planned, { input: 'http://in', inputFlags: [], outputs: outputs.slice(0, -1), threads: 0 }),
   ).toThrow('every stream needs a pipe')
 })
 
@@ -288,7 +288,7 @@ describe('the audio of several renditions in transport streams', () => {
   const args = (change: Partial<JobSpec>, packaging: Partial<PackagingSpec> = {}) => {
     const planned = plan(segmented({ hls: true, preferTransportStream: true, ...packaging }, change))
     const outputs = plannedPipes(planned).map((_stream, index) => `pipe:${3 + index}`)
-    return ffmpegArgs(planned, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
+    return ffmpegArgsOf(planned, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
   }
   const count = (list: readonly string[], flag: string) => list.filter((each) => each === flag).length
   const targets = (list: readonly string[]) => list.filter((each) => /pipe:[^1]/.test(each))

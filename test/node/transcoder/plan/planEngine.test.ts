@@ -5,7 +5,7 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { fitsEngine, forEngine, withEngine } from '../../../../transcoder/plan/planEngine.ts'
 
 const made = (features: EngineFeatures): Plan =>
-  withEngine({ version: 2 } as Plan, { version: '7.0', build: 'ab12', features })
+  withEngine({ version: 3 } as Plan, { version: '7.0', build: 'ab12', features })
 const without = (name: keyof EngineFeatures): EngineFeatures => ({ ...ALL_FEATURES, [name]: false })
 
 test.each(['zscale', 'hevcCaptions', 'hevcMain10', 'captionsAcrossRates', 'severalCaptionMessages'] as const)(
@@ -28,7 +28,7 @@ test('a feature that this transcoder does not know is missing, and a plan withou
   expect(fitsEngine(plan, ALL_FEATURES)).toBe(false)
   plan.engine!.features['later'] = false
   expect(fitsEngine(plan, ALL_FEATURES)).toBe(true)
-  expect(fitsEngine({ version: 2 } as Plan, without('zscale'))).toBe(true)
+  expect(fitsEngine({ version: 3 } as Plan, without('zscale'))).toBe(true)
 })
 
 test('the option for captions is given to an encoder that has it, whatever the plan was made for', () => {

@@ -105,7 +105,7 @@ test('jobs of one task', () => {
 test('the encoder’s flags', () => {
   const { plan, video } = made([5, 8])
   const params = (buffer: ReturnType<typeof rangeBuffer>): string | undefined => {
-    const args = videoEncoderArgs(plan, video, { buffer })
+    const args = videoEncoderArgs(plan, video, { cores: null, buffer })
     return args[args.indexOf('-x264-params') + 1]
   }
   expect(params(null)).toBe('nal-hrd=cbr:force-cfr=1')

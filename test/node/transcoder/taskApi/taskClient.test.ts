@@ -149,7 +149,7 @@ test('a store that is away when the plan is made is waited for in the queue, not
     sendJson(response, 500, { error: { code: 'internal', message: 'A fault.' } })
     return true
   }
-  expect(await hasty.postPlan({ plan, warnings: [] }, signal)).toMatchObject({ version: 2 })
+  expect(await hasty.postPlan({ plan, warnings: [] }, signal)).toMatchObject({ version: 3 })
 })
 
 test('retries are bounded: after that the last error of the task API is thrown', async () => {

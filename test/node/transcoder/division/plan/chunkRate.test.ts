@@ -1,7 +1,7 @@
 // The rate of a chunk's encodes; no ffmpeg.
 import { expect, test } from 'vitest'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
-import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../../../../support/transcoder/ffmpegArgsOf.ts'
 import { planOfPart, type PartPlan } from '../../../../../transcoder/division/plan/partPlan.ts'
 import { needsRateFactor } from '../../../../../transcoder/division/plan/samplePlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
@@ -19,7 +19,7 @@ function ladder(videoCodec: JobSpec['videoCodec'], mode: VideoProfile['mode']): 
 /** The flags of rate control of each rendition. */
 function rateArgs(plan: Plan): string[] {
   const outputs = plannedPipes(plan).map((_pipe, index) => `pipe:${3 + index}`)
-  const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
+  const args = ffmpegArgsOf(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
   return args.flatMap((flag, at) => (/^-(crf|b:v|maxrate)/.test(flag) ? [`${flag} ${args[at + 1]}`] : []))
 }
 

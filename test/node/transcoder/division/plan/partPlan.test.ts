@@ -1,7 +1,7 @@
 // The plans of the parts of a divided job, and their arguments; no ffmpeg.
 import { describe, expect, test } from 'vitest'
+import { ffmpegArgsOf } from '../../../../support/transcoder/ffmpegArgsOf.ts'
 import { skipsVideo, secondsOfRange } from '../../../../../transcoder/plan/model/encodedRange.ts'
-import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { partsOf, planOfPart, type PartPlan } from '../../../../../transcoder/division/plan/partPlan.ts'
 import type { ExtractsPlan } from '#contract/task/plan/extractsPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
@@ -26,7 +26,7 @@ const chunkOf = (plan: Plan): Plan => planOfPart(plan, CHUNK)
 function argsOf(plan: Plan): string[] {
   const files = plannedFiles(plan).map(({ path }) => `/${path}`)
   const outputs = [...files, ...plannedPipes(plan).map((_pipe, index) => `pipe:${3 + index}`)]
-  return ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0, seekable: true })
+  return ffmpegArgsOf(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0, seekable: true })
 }
 
 const valueOf = (args: readonly string[], flag: string): string | undefined => args[args.indexOf(flag) + 1]
@@ -69,7 +69,7 @@ describe('the arguments of a chunk', () => {
     const first = planOfPart(segmented(), { kind: 'chunk', chunk: 0, from: 0, to: 10 })
     expect(argsOf(first)).not.toContain('-ss')
     const outputs = ['pipe:3', 'pipe:4']
-    const args = ffmpegArgs(chunkOf(segmented()), { input: 'http://in', inputFlags: [], outputs, threads: 0 })
+    const args = ffmpegArgsOf(chunkOf(segmented()), { input: 'http://in', inputFlags: [], outputs, threads: 0 })
     expect(args).not.toContain('-ss')
   })
 

@@ -12,6 +12,7 @@ import type { MediaInfo } from '../../../../../transcoder/plan/model/mediaInfo.t
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { cutSource } from '../../../../../transcoder/plan/streams/cut.ts'
+import { timelineOf } from '../../../../../transcoder/plan/streams/outputTiming.ts'
 import {
   audioStream,
   jobSpec,
@@ -155,7 +156,8 @@ describe('chunks are ranges of whole segments of about the same length', () => {
 
   test('the part of the source that is used is divided', () => {
     const spec = specOf(24, { cut: { start: parseCutTime(60), end: parseCutTime(108) } })
-    expect(chunks(spec, cutSource(spec, lasting(600)))).toEqual([0, 4])
+    const media = lasting(600)
+    expect(chunks(spec, cutSource(spec, media, timelineOf(spec, media, ALL_FEATURES)).media)).toEqual([0, 4])
   })
 })
 
@@ -272,7 +274,7 @@ describe('the plan', () => {
       const spec = specOf(wanted, { videoCodec: 'hevc', video: { mode: 'cbr' } })
       return withDivision(spec, planJob(spec, lasting(120)), lasting(120), ABILITIES)
     }
-    expect(plan(24).division).toBeUndefined()
+    expect(plan(24).division).toBeNull()
     expect(plan(24).warnings).toContainEqual({
       code: 'not_divided',
       field: 'max_chunk_seconds',

@@ -1,6 +1,6 @@
 // The plan of a sample, and what the index of a source says about its places; no ffmpeg.
 import { expect, test } from 'vitest'
-import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../../../../support/transcoder/ffmpegArgsOf.ts'
 import { rateFactorsOf, sampledRenditions, samplePlan } from '../../../../../transcoder/division/plan/samplePlan.ts'
 import { ratePlaces, type RatePlace } from '../../../../../transcoder/division/plan/rateSampling.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
@@ -16,7 +16,7 @@ const argsOf = (modes: ('vbr' | 'qvbr')[], place: RatePlace, factors: number[]):
   const plan = ladder(...modes)
   const sample = samplePlan(plan, sampledRenditions(plan)!, place, factors)
   const outputs = factors.map((_factor, index) => `pipe:${3 + index}`)
-  return ffmpegArgs(sample, { input: 'http://in', inputFlags: [], outputs, seekable: true, threads: 0 })
+  return ffmpegArgsOf(sample, { input: 'http://in', inputFlags: [], outputs, seekable: true, threads: 0 })
 }
 
 test('a sample encodes the renditions that need a factor, and nothing else', () => {

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags } from '../../../../../transcoder/ffmpeg/inputAllowlist.ts'
 import { runFfmpeg } from '../../../../../transcoder/ffmpeg/run.ts'
-import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { ffmpegArgsOf } from '../../../../support/transcoder/ffmpegArgsOf.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
 import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
@@ -168,7 +168,7 @@ describe('every name that ffprobe prints', () => {
       const spec = jobSpec({ videoCodec, dynamicRange: 'source', video: [video(96, 64), video(64, 580, 1)] })
       const plan = planJob(spec, media, { features: programs.features })
       const outputs = [0, 1].map((index) => `${clip}_${videoCodec}_${index}.mp4`)
-      const args = ffmpegArgs(plan, { input: `file:${clip}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
+      const args = ffmpegArgsOf(plan, { input: `file:${clip}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
       const { ended, code, stderr } = await runFfmpeg(programs, args, { cwd: tempDir.path, outputFiles: outputs })
       expect({ ended, code }, stderr).toEqual({ ended: 'exit', code: 0 })
       const hdr = `bt2020nc bt2020 ${transfer} tv`

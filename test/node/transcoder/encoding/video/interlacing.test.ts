@@ -30,7 +30,7 @@ const encode = encoderIn(tempDir)
 async function scanOf(path: string) {
   const programs = await testFfmpeg()
   const media = await probe(programs, `file:${path}`, { cwd: tempDir.path })
-  const asked = { spec: jobSpec({ detelecine: true }), media }
+  const asked = { spec: jobSpec({ detelecine: true }), media, verdict: null }
   return (await measureSource(programs, `file:${path}`, asked, { cwd: tempDir.path })).video?.scan
 }
 

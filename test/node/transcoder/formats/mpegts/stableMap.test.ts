@@ -5,7 +5,7 @@ import { readPmt, writePmt, type ElementaryStream } from '../../../../../transco
 import { SectionAssembler } from '../../../../../transcoder/formats/mpegts/section.ts'
 import { StableMap, type StableMapReader } from '../../../../../transcoder/formats/mpegts/stableMap.ts'
 import { endedStreamWarnings } from '../../../../../transcoder/analysis/damage/endedStreams.ts'
-import { audioStream, jobSpec, mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
+import { audioStream, mediaInfo } from '../../../../support/transcoder/jobSpecs.ts'
 import { pat, Stream } from '../../../../support/mpegts/packetStream.ts'
 
 const TABLE = 0x100
@@ -175,8 +175,8 @@ test('a stream that nothing continues has ended; one that begins later has not',
     { program: 1, pid: 0x31, media: 'audio', codec: 'mp2', ticks: 3600, instead: [{ pid: 0x41, codec: 'ac3' }] },
   ])
   const about = {
-    spec: jobSpec(),
     media: mediaInfo({}, { startSeconds: 0, audio: [audioStream({ number: 1, id: 0x31 })] }),
+    timeline: { startSeconds: 0 },
   }
   expect(endedStreamWarnings(source.ended, about, { sourceAudio: [1] })).toEqual([
     {
