@@ -1,23 +1,18 @@
 // In charge of: which steps an attempt takes, by its task.
 // Not in charge of: the steps, what surrounds them and the report of their result (runTask.ts).
-import type { EstimatePost, FinishPost, RunRequest, TaskDescription } from '#contract/task/protocol.ts'
+import type { EstimatePost, FinishPost, RunRequest } from '#contract/task/protocol.ts'
 import type { Attempt } from './attempt.ts'
-import { UnlikeChunks } from './division/unlikeChunks.ts'
 import { estimateJob } from './plan/estimate/estimateJob.ts'
 import { joinedMedia } from './plan/join/planJoin.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { joinParts } from './division/joinParts.ts'
-import { divideSurveyed } from './division/survey.ts'
-import { makePart } from './division/makePart.ts'
-import { divided, dividedAfterAll, partsOfJob, type Divided } from './division/divideJob.ts'
-import { undividedPlan } from './division/dividedPlan.ts'
-import { divisionReports } from './division/plan/divisionReports.ts'
+import { runPartTask } from './division/partTasks.ts'
+import { dividedAfterAll, partsOfJob, surveyAndDivide } from './division/divideJob.ts'
 import { withStoredSubtitles } from './division/drawnSubtitles.ts'
 import type { AttemptResult } from './pipeline/reportResult.ts'
 import { readDrawnCaptions } from './pipeline/burnIn/drawnCaptions.ts'
 import { LOG_MS } from './pipeline/reportFailure.ts'
 import { openTask, type OpenTask, type Surroundings } from './pipeline/openTask.ts'
-import { readSourceCues, reportSource, surveyAndPlan, type Surveyed } from './pipeline/surveyAndPlan.ts'
+import { readSourceCues, reportSource, type Surveyed } from './pipeline/surveyAndPlan.ts'
 import { hasStoredPlan, requireMatchingTask, storedPlanFor, storePlan } from './pipeline/taskPlan.ts'
 import { requireOutputSpace, transcode } from './pipeline/transcode.ts'
 import { transcodeResult } from './pipeline/transcodeResult.ts'
@@ -38,12 +33,11 @@ export async function runSteps(
   attempt.log.info('task accepted', { job: task.job_id })
   timers.limitAttempt(task.max_attempt_ms)
   if (task.kind === 'plan') outlook?.setEstimator(elapsedAsEstimate())
-  if (task.assemble !== undefined) return assembleOrMake(attempt, task, surroundings, task.assemble)
-  if (task.surveyed !== undefined)
-    return { kind: 'divide', post: await divideSurveyed(attempt, task, surroundings, task.surveyed.parts) }
-  if (task.part !== undefined)
-    return { kind: 'deliver', post: await makePart(attempt, task, surroundings, task.part.index) }
+  const part = await runPartTask(attempt, task, surroundings)
+  if (part !== null && part.kind !== 'undivided') return part
   const open = await openTask(attempt, task, surroundings)
+  if (part !== null)
+    return { kind: 'finish', post: { ...(await makeAll(open, await followPlan(open, part.plan))), undivided: true } }
   if (task.kind === 'plan') return { kind: 'estimate', post: await estimate(open) }
   const made = await planToFollow(open)
   const division = partsOfJob(attempt.log, task, made.plan)
@@ -61,38 +55,12 @@ async function makeAll(open: OpenTask, { hasCaptions, ...followed }: Followed): 
   return transcodeResult(open, transcoded, hasCaptions)
 }
 
-/** Chunks that make no stream together are made again by this attempt, as a job that is not divided. */
-async function assembleOrMake(
-  attempt: Attempt,
-  task: TaskDescription,
-  surroundings: Surroundings,
-  parts: { parts: number; first?: number },
-): Promise<AttemptResult> {
-  try {
-    return { kind: 'finish', post: await joinParts(attempt, task, surroundings, parts) }
-  } catch (error) {
-    if (!(error instanceof UnlikeChunks)) throw error
-    attempt.log.warn('the parts of the job do not fit together', { reason: error.message })
-    const plan = undividedPlan(attempt, task, error.message)
-    const open = await openTask(attempt, task, surroundings)
-    const made = await makeAll(open, await followPlan(open, plan))
-    return { kind: 'finish', post: { ...made, undivided: true } }
-  }
-}
-
 async function estimate(open: OpenTask): Promise<EstimatePost> {
   const { attempt, spec, sizeBytes } = open
-  const { media, plan, deadline, cues } = await surveyAndDivide(open)
+  const { media, plan, reports, cues } = await surveyAndDivide(open)
   await requireOutputSpace(attempt, plan)
-  const division = divisionReports(spec, plan, deadline)
-  const made = estimateJob(spec, { media, found: cues, sizeBytes }, plan, attempt.settings, division)
+  const made = estimateJob(spec, { media, found: cues, sizeBytes }, plan, attempt.settings, reports)
   return { estimate: made, warnings: plan.warnings, progress: attempt.progress.snapshot() }
-}
-
-/** The plan with its division, if one task is not enough. */
-async function surveyAndDivide(open: OpenTask): Promise<Surveyed & Divided> {
-  const made = await surveyAndPlan(open)
-  return { ...made, ...(await divided(open, made.plan, made.used)) }
 }
 
 /** The stored plan if this transcoder can carry it out, else a new one, which is stored. */

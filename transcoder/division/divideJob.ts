@@ -8,6 +8,7 @@ import { roughFactors, withRateFactors } from './rates/sampleRates.ts'
 import { sourceBytes } from './rates/sourceBytes.ts'
 import type { Log } from '../log.ts'
 import { checkDeadline, deadlineWarning, type DeadlineCheck } from './plan/deadlineCheck.ts'
+import { divisionReports } from './plan/divisionReports.ts'
 import { encodedSegments } from './plan/encodedSegments.ts'
 import type { DivisionAbilities } from './plan/planDivision.ts'
 import { samplingSeconds } from './plan/samplingCost.ts'
@@ -19,15 +20,25 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { applyCut } from '../plan/streams/cut.ts'
 import { writeCaptionCarriers } from '../pipeline/captionTracks.ts'
 import { isSeekable, type OpenTask } from '../pipeline/openTask.ts'
+import { surveyAndPlan, type Surveyed } from '../pipeline/surveyAndPlan.ts'
 
-export interface Divided {
+interface Divided {
   plan: Plan
   /** null = the client named no end time, or it cannot be predicted whether the job meets it. */
   deadline: DeadlineCheck | null
 }
 
+/** The plan with its division, if one task is not enough. `reports`: what a dry run says of it. */
+export async function surveyAndDivide(
+  open: OpenTask,
+): Promise<Surveyed & { reports: ReturnType<typeof divisionReports> }> {
+  const made = await surveyAndPlan(open)
+  const { plan, deadline } = await divided(open, made.plan, made.used)
+  return { ...made, plan, reports: divisionReports(open.spec, plan, deadline) }
+}
+
 /** The plan as it is, if one task makes the job. `used`: the source that it was made for. */
-export async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Divided> {
+async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Divided> {
   const { attempt, task, spec, media } = open
   const { loopback, controller } = attempt
   const before = await abilitiesOf(open)
