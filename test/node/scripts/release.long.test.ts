@@ -71,7 +71,10 @@ test('a release has a version, a date, a tag, and files with the same bytes each
   expect((await run(copy, 'git', 'status', '--porcelain')).stdout).toBe('')
   const out = join(copy, 'dist/release/7.8.9')
   expect((await readdir(out)).toSorted()).toEqual([
+    'LICENSES.txt',
     'SHA256SUMS',
+    'provenance.json',
+    'sbom.cdx.json',
     'splicepoint-7.8.9-docs.tar.gz',
     'splicepoint-7.8.9-source.tar.gz',
     'splicepoint-7.8.9.tgz',
