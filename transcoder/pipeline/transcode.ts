@@ -116,7 +116,7 @@ async function transcodeOnce(
   const seekable = await isSeekable(open)
   const plan = await planToRun(open, followed)
   const media = await open.bursts.follow(plan.pids?.bursts ?? [], open.media, plan.deepProbe)
-  const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
+  const ofPieces = plan.reads.kind === 'pieces' ? joinedMedia(plan.reads.join) : null
   const known = ofPieces ?? media
   const timeline = timelineOf(spec, media, attempt.engine.features)
   const used = ofPieces ?? applyCut(media, timeline, plan.cut === null ? null : { ...plan.cut, endsAfterSource: false })
