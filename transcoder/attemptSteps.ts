@@ -84,13 +84,13 @@ async function followPlan(open: OpenTask, followed: Plan): Promise<Followed> {
   const cues = await readSourceCues(open)
   // The attempt that stored the plan may have been lost before its report arrived.
   await Promise.all([
-    reportSource(open, followed.join === undefined ? media : joinedMedia(followed.join), cues),
+    reportSource(open, followed.reads.kind === 'pieces' ? joinedMedia(followed.reads.join) : media, cues),
     surroundings.headStart.end(),
   ])
   const drawn =
     joined === null
       ? await readDrawnCaptions(attempt, { spec, media, files: captionFiles })
-      : await joined.readDrawn(followed.join, captionFiles)
+      : await joined.readDrawn(followed, captionFiles)
   return { plan: followed, drawn, cues, hasCaptions: spec.inputs === null }
 }
 

@@ -67,7 +67,7 @@ async function divided(open: OpenTask, plan: Plan, used: MediaInfo): Promise<Div
  */
 export async function dividedAfterAll(open: OpenTask, plan: Plan): Promise<Plan | null> {
   const { media, timeline } = open
-  if (plan.division != null || plan.join !== undefined) return null
+  if (plan.division != null || plan.reads.kind === 'pieces') return null
   const used = applyCut(media, timeline, plan.cut == null ? null : { ...plan.cut, endsAfterSource: false })
   const { plan: planned } = await divided(open, plan, used)
   return planned.division == null ? null : planned

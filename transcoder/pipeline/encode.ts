@@ -339,7 +339,7 @@ function spawnFfmpeg(
   const steady = isSteady
     ? steadyFeed(attempt, steadyArgsOf(plan, reading, settings.threads, STEADY_PIPE), damage, cpuSeconds)
     : null
-  const watch = new FormatChangeWatch(plan.join === undefined && !isSteady ? decodedAudio(decoding, source) : [])
+  const watch = new FormatChangeWatch(plan.reads.kind !== 'pieces' && !isSteady ? decodedAudio(decoding, source) : [])
   const isRemuxed = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
   const pipeFeed = steady?.pipeFeed() ?? joined?.pipeFeed()
   const remuxed = plan.outputs.filter(({ container }) => isMultiplexed(container)).length

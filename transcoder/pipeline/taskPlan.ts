@@ -22,7 +22,7 @@ export function hasStoredPlan({ plan }: Pick<TaskDescription, 'plan'>): boolean 
 
 /** There is a plan, and it reads the source as one file: every part of a job has to do the same. */
 export function followsOneFile(task: TaskDescription): boolean {
-  return task.part !== undefined || (hasStoredPlan(task) && readPlan(task.plan)?.join === undefined)
+  return task.part !== undefined || (hasStoredPlan(task) && readPlan(task.plan)?.reads.kind !== 'pieces')
 }
 
 /**

@@ -121,7 +121,7 @@ async function transcodeOnce(
   await requireOutputSpace(attempt, plan)
   const seekable = await isSeekable(open)
   const media = await open.bursts.follow(plan.pids?.bursts ?? [], open.media, plan.deepProbe)
-  const ofPieces = plan.join === undefined ? null : joinedMedia(plan.join)
+  const ofPieces = plan.reads.kind === 'pieces' ? joinedMedia(plan.reads.join) : null
   const known = ofPieces ?? media
   const timeline = timelineOf(spec, media, attempt.engine.features)
   const used = ofPieces ?? applyCut(media, timeline, plan.cut === null ? null : { ...plan.cut, endsAfterSource: false })

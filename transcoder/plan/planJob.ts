@@ -223,6 +223,7 @@ export function planJob(
   if (sourceAudio.length === 0) context.warn(...warnLevelWithoutEffect(spec))
   return {
     version: 3,
+    reads: { kind: 'file' },
     cut,
     division: null,
     packaging,

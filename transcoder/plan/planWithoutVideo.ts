@@ -88,6 +88,7 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
   requireFewSegments(packaging, durationSeconds)
   return {
     version: 3,
+    reads: { kind: 'file' },
     cut,
     division: null,
     packaging,

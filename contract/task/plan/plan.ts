@@ -14,7 +14,7 @@ import { extractsPlan } from './extractsPlan.ts'
 import { joinPlan } from './joinPlan.ts'
 import { packagingPlan } from './packagingPlan.ts'
 import { sourceReadingPlan } from './sourceReadingPlan.ts'
-import { amount, contentType, count, derived, path, profile, seconds } from './values.ts'
+import { alsoDerived, amount, contentType, count, derived, path, profile, seconds } from './values.ts'
 import { videoPlan } from './videoPlan.ts'
 
 const outputPlan = z.object({
@@ -117,6 +117,15 @@ export interface StoredTrack {
   trimmed: boolean
 }
 
+const reads = z.discriminatedUnion('kind', [
+  /** The source is one file. */
+  z.object({ kind: z.literal('file') }),
+  /** The source is joined from these. */
+  z.object({ kind: z.literal('pieces'), join: joinPlan }),
+])
+/** `stored`: what parts of the job encoded is copied. */
+export type Reads = z.infer<typeof reads> | { kind: 'stored'; stored: StoredStreams }
+
 export const taskPlan = z.extend(sourceReadingPlan, {
   version: z.literal(3),
   /** The ffmpeg that it was made for; missing until the plan is stored. */
@@ -127,14 +136,11 @@ export const taskPlan = z.extend(sourceReadingPlan, {
       features: z.record(z.string().check(z.regex(/^\w{1,40}$/)), z.boolean()),
     }),
   ),
-  /** The pieces that the source is joined from; missing = it is one file. */
-  join: z.optional(joinPlan),
+  reads: alsoDerived<Reads>(reads),
   /** null = one task makes the whole job. */
   division: z.nullable(divisionPlan),
   /** The video that this run encodes; null = none of it. Missing = all. */
   range: derived<EncodedRange | null>(),
-  /** The plan copies what parts encoded; missing = the source is read. */
-  stored: derived<StoredStreams>(),
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: z.nullable(packagingPlan),
   /** Duration of the longest output in seconds; null where the source does not state it. */

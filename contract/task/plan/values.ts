@@ -17,6 +17,11 @@ export const profile = z.number().check(z.int(), z.gte(0), z.lte(15))
 export const size = z.object({ width: count, height: count })
 export const rectangle = z.extend(size, { x: count, y: count })
 
+/** A member with forms that only plans derived from the stored one have: `schema` knows the others. */
+export function alsoDerived<T>(schema: z.ZodMiniType<Partial<T>>): z.ZodMiniType<T> {
+  return schema as never
+}
+
 /** A member that only plans derived from the stored one have, as that of a part; missing in every other. */
 export function derived<T>(): z.ZodMiniOptional<z.ZodMiniType<T>> {
   return z.optional(z.undefined()) as never

@@ -38,6 +38,7 @@ const video: Plan['outputs'][number]['video'] = {
 export function taskPlan(path = 'film.mp4', change: Partial<Plan> = {}): Plan {
   return {
     version: 3,
+    reads: { kind: 'file' },
     cut: null,
     division: null,
     packaging: null,

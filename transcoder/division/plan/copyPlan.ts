@@ -35,9 +35,12 @@ export function copyPlan(whole: Plan): Plan {
     packaging === null ? outputs.map(({ video }) => video) : packaging.renditions.flatMap(({ video }) => video ?? [])
   return {
     ...whole,
-    stored: {
-      videos: videos.map(({ codec }) => codec),
-      tracks: distinctTracks(whole).map(({ audio, trimmed }) => ({ audio: ownTrack(audio), trimmed })),
+    reads: {
+      kind: 'stored',
+      stored: {
+        videos: videos.map(({ codec }) => codec),
+        tracks: distinctTracks(whole).map(({ audio, trimmed }) => ({ audio: ownTrack(audio), trimmed })),
+      },
     },
     // All times count on the clock of the outputs.
     cut: null,

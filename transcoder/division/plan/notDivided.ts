@@ -50,7 +50,7 @@ function ofVideo({ codec, mode, copied, deinterlace }: VideoPlan): string | null
 function ofSource(spec: JobSpec, plan: Plan, media: MediaInfo, seekable: boolean): string | null {
   if (spec.maxSourceErrors !== null)
     return 'max_source_errors counts the errors of the whole source, which one task reads from its beginning'
-  if (plan.join !== undefined) return 'the source is joined from several inputs'
+  if (plan.reads.kind === 'pieces') return 'the source is joined from several inputs'
   if (plan.pids?.bursts !== undefined) return 'its audio is taken out of bursts of data by the task that encodes it'
   if (media.video !== null && regroupsCaptions(spec, plan, media.video))
     return 'closed captions of the source are moved to frames of another rate, which is counted from its beginning'

@@ -54,37 +54,37 @@ export class JoinedSource {
     const piece = joined.join.canvas?.piece ?? 0
     const { loopback, media } = this.#inputs[piece]!
     await postPreview({ ...attempt, loopback }, task, media)
-    const drawn = await this.readDrawn(joined.join, captions)
+    const drawn = await this.readDrawn({ reads: { kind: 'pieces', join: joined.join } }, captions)
     const plan = planInputs(this.#context, joined, this.#found, { logo, captions, drawn })
     return { media: joined.media, plan, drawn }
   }
 
   /** `captions`: the files that were fetched for tracks. */
-  readDrawn(join: JoinPlan | undefined, captions: readonly CaptionFile[]): Promise<DrawnCaptions | null> {
+  readDrawn({ reads }: Pick<Plan, 'reads'>, captions: readonly CaptionFile[]): Promise<DrawnCaptions | null> {
     const { attempt, spec } = this.#context
-    const joined = join === undefined ? null : { inputs: this.#inputs, join }
+    const joined = reads.kind === 'pieces' ? { inputs: this.#inputs, join: reads.join } : null
     return readDrawnCaptions(attempt, { spec, media: this.firstMedia, files: captions, joined })
   }
 
-  cues({ join }: Plan): readonly Cue[] {
-    return join === undefined ? [] : (cuesOf(join, this.#found)?.cues ?? [])
+  cues({ reads }: Plan): readonly Cue[] {
+    return reads.kind === 'pieces' ? (cuesOf(reads.join, this.#found)?.cues ?? []) : []
   }
 
   /** CEA-608 in the video of the inputs, which are read for it. */
-  frameCaptions({ join }: Plan): Promise<CaptionFields> {
-    return readPieceCaptions(this.#context.attempt, { inputs: this.#inputs, join: this.#required(join) })
+  frameCaptions(plan: Plan): Promise<CaptionFields> {
+    return readPieceCaptions(this.#context.attempt, { inputs: this.#inputs, join: this.#required(plan) })
   }
 
   /** Bytes that are read from now on are not cached. */
   feed(plan: Plan, options: { cpuSeconds: number | undefined; steady: boolean }): JoinFeed {
     const { attempt, spec } = this.#context
-    const join = this.#required(plan.join)
+    const join = this.#required(plan)
     for (const { loopback } of this.#inputs) loopback.stopCaching()
     return new JoinFeed(attempt, join, this.#inputs, { only: 'all', limit: spec.maxSourceErrors, ...options })
   }
 
-  #required(join: JoinPlan | undefined): JoinPlan {
-    if (join?.pieces.length === this.#inputs.length) return join
+  #required({ reads }: Plan): JoinPlan {
+    if (reads.kind === 'pieces' && reads.join.pieces.length === this.#inputs.length) return reads.join
     throw new TaskError('protocol_mismatch', 'The stored plan is not one of a joined source.')
   }
 }

@@ -183,7 +183,7 @@ async function measureJoined(
           audio,
           join.audio.map((_track, index) => `pipe:${FIRST_PIPE_FD + index}`),
         ),
-        pad: (stream) => audioPad({ join: { ...join, canvas: null }, pids: null }, stream),
+        pad: (stream) => audioPad({ reads: { kind: 'pieces', join: { ...join, canvas: null } }, pids: null }, stream),
         pipeFeed: feed.pipeFeed(),
         isBlocked: () => feed.isStarving,
       },
@@ -201,7 +201,7 @@ export function planInputs(
   const plan = planJob(spec, media, { features: engine.features, cues: cuesOf(join, found), logo, captions, drawn })
   return {
     ...plan,
-    join,
+    reads: { kind: 'pieces', join },
     // Raw frames are all alike.
     picture: { ...plan.picture, coded: undefined },
     warnings: uniqueWarnings([...warnPieces(split, join), ...warnings, ...plan.warnings]),

@@ -133,10 +133,10 @@ export function ffmpegArgs(whole: Plan, ends: ArgvTargets): string[] {
 }
 
 function inputArgs(plan: Plan, input: RunInput, seek: readonly string[] | null): string[] {
+  const { reads } = plan
   if (input.kind === 'source') return sourceArgs(plan, input, seek)
-  if (plan.join !== undefined) return joinedInputArgs(plan.join, input.pipes)
-  if (plan.stored !== undefined) return storedInputArgs(plan.stored, input.pipes)
-  throw new TypeError('the plan reads its source itself')
+  if (reads.kind === 'file') throw new TypeError('the plan reads its source itself')
+  return reads.kind === 'pieces' ? joinedInputArgs(reads.join, input.pipes) : storedInputArgs(reads.stored, input.pipes)
 }
 
 function steadyPipe(input: RunInput): string | null {
@@ -208,7 +208,7 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
           ...output.flatMap(({ encode, position }) =>
             encode.video === null
               ? []
-              : [videoSource(plan, encode.video, plan.stored === undefined ? position : encode.rendition)],
+              : [videoSource(plan, encode.video, plan.reads.kind === 'stored' ? encode.rendition : position)],
           ),
           ...output.flatMap(({ encode, position }) =>
             encode.audio.map((track, trackIndex) =>
@@ -221,13 +221,13 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
         ends.cores,
       ),
     ]),
-    ...(plan.packaging?.textTracks === true && plan.join === undefined
+    ...(plan.packaging?.textTracks === true && plan.reads.kind !== 'pieces'
       ? captionArgs(
           plan,
           pipe(({ kind }) => kind === 'captions'),
         )
       : []),
-    ...(plan.join === undefined ? (plan.packaging?.subtitles ?? []) : []).flatMap(({ stream }, track) =>
+    ...(plan.reads.kind === 'pieces' ? [] : (plan.packaging?.subtitles ?? [])).flatMap(({ stream }, track) =>
       subtitleArgs(
         plan,
         stream,
@@ -245,12 +245,12 @@ function segmentedArgs(plan: Plan, ends: ArgvTargets, threads: readonly string[]
 
 /** Where ffmpeg takes a stream from: its filters, or the source. */
 function videoSource(plan: Plan, video: VideoPlan, position: number): string {
-  if (plan.stored !== undefined) return `${position}:v:0`
+  if (plan.reads.kind === 'stored') return `${position}:v:0`
   return video.copied === null ? `[v${position}]` : videoSpecifier(plan.pids)
 }
 
 function audioSource(plan: Plan, track: AudioPlan, label: string, trimmed = false): string {
-  if (plan.stored !== undefined) return storedTrack(plan.stored, track, trimmed)
+  if (plan.reads.kind === 'stored') return storedTrack(plan.reads.stored, track, trimmed)
   return track.copied === null ? `[${label}]` : audioSpecifier(plan.pids, track.sourceStream)
 }
 
@@ -294,7 +294,7 @@ function filterGraphs(plan: Plan, { input, files: { burnIn }, carrierClock }: Ar
           },
         ],
   )
-  const tags = plan.join === undefined ? [] : joinedFrameFilters(plan.join)
+  const tags = plan.reads.kind === 'pieces' ? joinedFrameFilters(plan.reads.join) : []
   const sources = sourceCount(plan)
   const audio = audioGraphs(
     plan,
@@ -336,9 +336,9 @@ export function encodedVideo(plan: Plan): VideoPlan[] {
 
 /** Inputs before the logo. */
 function sourceCount(plan: Plan): number {
-  const { join, stored } = plan
-  if (stored !== undefined) return storedInputs(stored)
-  return join === undefined ? 1 + readBursts(plan).length : join.audio.length + 1
+  const { reads } = plan
+  if (reads.kind === 'stored') return storedInputs(reads.stored)
+  return reads.kind === 'pieces' ? reads.join.audio.length + 1 : 1 + readBursts(plan).length
 }
 
 function hasLogo(plan: Plan): boolean {
@@ -377,7 +377,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
       audioEncoderArgs(track, trackIndex, plan.cut, audioHolderOf(output.container)),
     ),
     ...tailOf(plan, [output.video, ...output.audio], true),
-    ...(plan.stored === undefined ? [] : storedTrackArgs(output.audio.length)),
+    ...(plan.reads.kind !== 'stored' ? [] : storedTrackArgs(output.audio.length)),
     ...subtitles(plan),
     ...tx3gArgs(captions),
     ...muxers[output.container](output),

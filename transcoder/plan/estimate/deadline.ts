@@ -33,7 +33,7 @@ export function timeLimits(
   const seconds = secondsOfRange(plan)
   if (seconds === null) return null
   // What is before a cut may have to be decoded as well.
-  const parts = plan.join?.pieces ?? [plan]
+  const parts = plan.reads.kind === 'pieces' ? plan.reads.join.pieces : [plan]
   const decoded = parts.reduce((sum, { cut }) => sum + (cut?.startSeconds ?? 0), seconds)
   const cpu = (decoded * cpuSecondsPerSecond(plan, media) + extractCpuSeconds(plan)) * FACTOR
   const bytes = SOURCE_READS * (sourceBytes ?? 0) + outputBytes

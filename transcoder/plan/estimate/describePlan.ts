@@ -36,8 +36,9 @@ function rateText(video: VideoPlan): string {
 }
 
 /** The format that all inputs get; null for one source. */
-function joinText({ join }: Plan): string | null {
-  if (join === undefined) return null
+function joinText({ reads }: Plan): string | null {
+  if (reads.kind !== 'pieces') return null
+  const { join } = reads
   const inputs = `Joined from ${join.pieces.length} inputs`
   if (join.canvas === null) return `${inputs}.`
   const { width, height, rate, scan, pixelFormat, piece } = join.canvas

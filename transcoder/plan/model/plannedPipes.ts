@@ -31,15 +31,17 @@ export function extractPipes({ extracts }: Pick<Plan, 'extracts'>): ExtractPipe[
 
 /** Stream number `n` is target number `plannedFiles(plan).length + n` of ffmpegArgs. Empty without packaging. */
 export function plannedPipes(plan: Plan): PipePlan[] {
-  const { packaging, join } = plan
+  const { packaging } = plan
+  // Of pieces, the text is read by the processes that decode them.
+  const isText = plan.reads.kind !== 'pieces'
   if (packaging === null) return []
   return [
     ...packaging.renditions.flatMap((each, rendition) =>
       makesRendition(plan, each) ? each.forms.map((form): PipePlan => ({ kind: 'rendition', rendition, form })) : [],
     ),
     // The pieces of a joined source are read by processes of their own (argv/pieceArgs.ts).
-    ...(packaging.textTracks && join === undefined ? [{ kind: 'captions' } as const] : []),
-    ...(join === undefined ? packaging.subtitles : []).map((_subtitles, track): PipePlan => ({
+    ...(packaging.textTracks && isText ? [{ kind: 'captions' } as const] : []),
+    ...(isText ? packaging.subtitles : []).map((_subtitles, track): PipePlan => ({
       kind: 'subtitles',
       track,
     })),

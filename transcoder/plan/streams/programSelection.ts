@@ -81,10 +81,10 @@ function specifier({ by }: NonNullable<Plan['pids']>, chosen: number): string {
 }
 
 /** The specifier of the video. Every stream of a joined source is an input of its own. */
-export function videoPad({ join, pids }: Pick<Plan, 'join' | 'pids'>): string {
-  return join === undefined ? videoSpecifier(pids) : '0:V:0'
+export function videoPad({ reads, pids }: Pick<Plan, 'reads' | 'pids'>): string {
+  return reads.kind === 'pieces' ? '0:V:0' : videoSpecifier(pids)
 }
 
-export function audioPad({ join, pids }: Pick<Plan, 'join' | 'pids'>, number: number): string {
-  return join === undefined ? audioSpecifier(pids, number) : `${number - (join.canvas === null ? 1 : 0)}:a:0`
+export function audioPad({ reads, pids }: Pick<Plan, 'reads' | 'pids'>, number: number): string {
+  return reads.kind === 'pieces' ? `${number - (reads.join.canvas === null ? 1 : 0)}:a:0` : audioSpecifier(pids, number)
 }

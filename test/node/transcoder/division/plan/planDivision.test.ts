@@ -216,7 +216,12 @@ describe('one task', () => {
     ['more than 26 hours', {}, transport({ durationSeconds: 26.2 * 3600 }), {}],
     ['max_source_errors', { maxSourceErrors: 0 }, lasting(120), {}],
     ['captions of the source', { video: { frameRateFactor: '1/2x' } }, captioned(60_000), {}],
-    ['joined from several', {}, lasting(120), { join: { pieces: [], canvas: null } as never }],
+    [
+      'joined from several',
+      {},
+      lasting(120),
+      { reads: { kind: 'pieces', join: { pieces: [], canvas: null } as never } },
+    ],
     ['does not state', {}, mediaInfo({ durationSeconds: null }, { durationSeconds: 120 }), {}],
   ])('%s', (reason, change, media, planChange) => {
     expect(divide(specOf(24, change), media, planChange)).toEqual({
