@@ -145,7 +145,7 @@ ${schemas.map(([name]) => `<li><a href="#${escape(name)}">${escape(name)}</a></l
 <p>${prose(info.description)}</p>
 <p>For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). The commands below run as they stand in a shell that has
 these variables:</p>
-${code('export BASE=https://transcode.example.com KEY=sp_… JOB=1 UPLOAD=1')}
+${code('export BASE=https://transcode.example.com KEY=sp_… JOB=1 UPLOAD=1').replace('<pre', '<pre id="variables"')}
 <div id="start"></div>
 <h2>Getting started</h2>
 ${introduction.map(topic).join('\n')}

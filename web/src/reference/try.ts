@@ -1,4 +1,5 @@
-// In charge of: the forms of the page /docs that send requests to this service. The page works without them.
+// In charge of: what the page /docs can do in a browser: forms that send requests to this service, a search, and commands that
+// name this service. The page works without them.
 // Not in charge of: the page (scripts/openapi/referencePage.ts), which is generated from the same OpenAPI document.
 
 interface Parameter {
@@ -132,6 +133,26 @@ document.querySelector('#start')?.append(
     }),
   ),
 )
+const variables = document.querySelector('#variables')
+if (variables) variables.textContent = variables.textContent.replace(/BASE=\S+/, `BASE=${location.origin}`)
+
+/** Each link of the contents with the text of what it leads to. */
+const entries = [...document.querySelectorAll<HTMLAnchorElement>('nav li a')].map((link) => ({
+  item: link.parentElement!,
+  text: (document.querySelector(link.hash)?.textContent ?? '').toLowerCase(),
+}))
+const searchField = element('input', { type: 'search', placeholder: 'Search', ariaLabel: 'Search the reference' })
+searchField.addEventListener('input', () => {
+  const words = searchField.value.toLowerCase().split(/\s+/)
+  for (const { item, text } of entries) item.hidden = !words.every((word) => text.includes(word))
+  for (const list of document.querySelectorAll<HTMLElement>('nav ul')) {
+    const isEmpty = [...list.children].every((item) => (item as HTMLElement).hidden)
+    const heading = list.previousElementSibling
+    if (heading instanceof HTMLElement) heading.hidden = isEmpty
+  }
+})
+document.querySelector('nav > a')?.after(searchField)
+
 keyField.addEventListener('input', () => sessionStorage.setItem(KEY, keyField.value))
 
 for (const [path, methods] of Object.entries(described.paths)) {

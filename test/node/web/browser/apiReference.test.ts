@@ -11,7 +11,7 @@ import { sampled } from '../../../support/longForm.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
 import { checkAccessibility } from '../../../support/browser/accessibility.ts'
-import { expectAddress, expectFocus, expectInPage } from '../../../support/browser/pageAssertions.ts'
+import { expectAddress, expectCount, expectFocus, expectInPage, expectText } from '../../../support/browser/pageAssertions.ts'
 
 const chromium = await findChromium()
 const POLICY = /Content-Security-Policy: (.*)/
@@ -103,4 +103,17 @@ test('an operation is tried with a key, and the answer is shown; a missing param
   await section.getByText(/^200 OK after/).waitFor()
   await checkAccessibility(page, 'reference-try', false)
   expect(await complaints()).toEqual([])
+})
+
+test('the search leaves the operations whose text has every word, and the commands name this service', async () => {
+  const { page } = await openDashboard(browser, server.url)
+  await page.goto('/docs')
+  const contents = page.getByRole('navigation')
+  await expectText(page.locator('#variables')).toContain(`BASE=${server.url} `)
+  await page.getByRole('searchbox').fill('revoke SHARE')
+  await expectCount(contents.getByRole('link', { name: 'DELETE /api/v0/job/{id}/share/{share}' })).toBe(1)
+  await expectCount(contents.getByRole('link', { name: 'POST /uploads', exact: true })).toBe(0)
+  await expectCount(contents.getByRole('heading', { name: 'Webhooks' })).toBe(0)
+  await page.getByRole('searchbox').fill('no such words')
+  await expectCount(contents.getByRole('listitem')).toBe(0)
 })
