@@ -51,7 +51,11 @@ test('more bits than were asked for, in files that are long enough to tell', () 
       {
         outputs: [],
         audioFiles: [
-          { path: 'a.m4a', durationSeconds: seconds, audio: { codec: 'aac', bitrateKbps: 128 } } as AudioFilePlan,
+          {
+            path: 'a.m4a',
+            durationSeconds: seconds,
+            audio: { codec: 'aac', bitrateKbps: 128, copied: null, bitDepth: null },
+          } as AudioFilePlan,
         ],
       },
       [{ media: { duration_seconds: seconds, audio: [{ bitrate_kbps: kbps }] } as MediaFacts }],

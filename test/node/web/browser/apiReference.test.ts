@@ -11,7 +11,13 @@ import { sampled } from '../../../support/longForm.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { launchChromium, requireChromium, openDashboard } from '../../../support/browser/dashboardPage.ts'
 import { checkAccessibility } from '../../../support/browser/accessibility.ts'
-import { expectAddress, expectCount, expectFocus, expectInPage, expectText } from '../../../support/browser/pageAssertions.ts'
+import {
+  expectAddress,
+  expectCount,
+  expectFocus,
+  expectInPage,
+  expectText,
+} from '../../../support/browser/pageAssertions.ts'
 
 const chromium = await findChromium()
 const POLICY = /Content-Security-Policy: (.*)/
