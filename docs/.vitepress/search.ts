@@ -20,8 +20,6 @@ function boostDocument(id: string, _term: string, stored?: Record<string, unknow
 }
 
 export const search = {
-  // The name of the button has what it shows: the key is part of it.
-  translations: { button: { buttonAriaLabel: 'Search K' } },
   miniSearch: {
     options: { processTerm },
     searchOptions: {
