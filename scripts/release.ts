@@ -12,6 +12,7 @@ import { licences, provenance, sbom, sha256 } from './release/inventory.ts'
 import { requireNewer, withVersion } from './release/version.ts'
 
 const USAGE = `Usage: npm run release -- VERSION [--date YYYY-MM-DD] [--no-image]
+       npm run release -- VERSION --again [--no-image]   the same files of a tag that is checked out, to compare their hashes
 
 Dates the unreleased entries of CHANGELOG.md, sets the version, commits and tags both, and writes to dist/release/VERSION:
   splicepoint-VERSION.tgz          the npm package of the command
@@ -35,6 +36,7 @@ interface Request {
   version: string
   date: string
   image: boolean
+  again: boolean
 }
 
 function readArguments(args: readonly string[]): Request | null {
@@ -42,19 +44,26 @@ function readArguments(args: readonly string[]): Request | null {
   const at = rest.indexOf('--date')
   const [, date = new Date().toISOString().slice(0, 10)] = at < 0 ? [] : rest.splice(at, 2)
   const image = !rest.includes('--no-image')
-  const [version, ...others] = rest.filter((each) => each !== '--no-image')
+  const again = rest.includes('--again')
+  const [version, ...others] = rest.filter((each) => each !== '--no-image' && each !== '--again')
   if (version === undefined || others.length > 0 || !/^\d{4}-\d{2}-\d{2}$/.test(date)) return null
-  return { version, date, image }
+  return { version, date, image, again }
 }
 
-async function release({ version, date, image }: Request): Promise<void> {
-  const { version: current } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
-  const tags = await git('tag', '--list', 'v*')
-  requireNewer(current, version, tags === '')
+async function release({ version, date, image, again }: Request): Promise<void> {
   if ((await git('status', '--porcelain')) !== '')
     throw new Error('There are changes that are not committed. Commit or remove them first.')
   if (image && (await engineVersion()) === null)
     throw new Error('No Docker engine answers here, so the image cannot be built. Start one, or use --no-image.')
+  if (again) {
+    if ((await git('rev-parse', 'HEAD')) !== (await git('rev-parse', `v${version}^{commit}`)))
+      throw new Error(`Check out v${version} first.`)
+    await writeFiles(version, image)
+    return
+  }
+  const { version: current } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+  const tags = await git('tag', '--list', 'v*')
+  requireNewer(current, version, tags === '')
   await change('CHANGELOG.md', (text) => releaseChangelog(text, version, date))
   for (const file of ['package.json', 'package-lock.json'])
     await change(file, (text) => withVersion(text, current, version))
@@ -63,17 +72,13 @@ async function release({ version, date, image }: Request): Promise<void> {
   await change('contract/version.ts', (text) => text.replace(`'${current}'`, `'${version}'`))
   await git('commit', '--quiet', '--all', '--message', `Release ${version}`)
   await git('tag', '--annotate', `v${version}`, '--message', `Splicepoint ${version}`)
-  const out = join(ROOT, 'dist/release', version)
-  await rm(out, { recursive: true, force: true })
-  await mkdir(out, { recursive: true })
   try {
-    await writeFiles(out, version, image)
+    await writeFiles(version, image)
   } catch (error) {
     await git('tag', '--delete', `v${version}`)
     await git('reset', '--quiet', '--hard', 'HEAD~1')
     throw error
   }
-  process.stdout.write(`${(await readdir(out)).map((name) => join('dist/release', version, name)).join('\n')}\n`)
   process.stdout.write(
     `\nTagged v${version}. Nothing was published. To publish: git push --follow-tags; npm publish each .tgz; npm run deploy.\n`,
   )
@@ -84,7 +89,10 @@ async function change(file: string, edit: (text: string) => string): Promise<voi
   await writeFile(path, edit(await readFile(path, 'utf8')))
 }
 
-async function writeFiles(out: string, version: string, image: boolean): Promise<void> {
+async function writeFiles(version: string, image: boolean): Promise<void> {
+  const out = join(ROOT, 'dist/release', version)
+  await rm(out, { recursive: true, force: true })
+  await mkdir(out, { recursive: true })
   await run(process.execPath, join(ROOT, 'scripts/package.ts'), out)
   const archive = (what: string) => join(out, `splicepoint-${version}-${what}.tar`)
   await git(
@@ -108,6 +116,7 @@ async function writeFiles(out: string, version: string, image: boolean): Promise
   await writeFile(join(out, 'provenance.json'), await provenance(origin, await sums(out)))
   const lines = (await sums(out)).map(([name, sum]) => `${sum}  ${name}\n`)
   await writeFile(join(out, 'SHA256SUMS'), lines.join(''))
+  process.stdout.write(`${(await readdir(out)).map((name) => join('dist/release', version, name)).join('\n')}\n`)
 }
 
 async function sums(directory: string): Promise<[name: string, sum: string][]> {

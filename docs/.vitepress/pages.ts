@@ -143,7 +143,7 @@ export async function stagePages(
   const shelves = shelvesOf(written.find(({ source }) => source === INDEX)!)
   const reference = referencePages(openapi()).map(({ name, text }) => pageOf('', `reference/${name}.md`, text))
   const items = reference.map(({ title, place }) => ({ text: title, link: `/${place}` }))
-  shelves.find(({ text }) => text === 'Reference')!.items.push({ text: 'API reference', collapsed: true, items })
+  shelves.find(({ text }) => text === 'Reference')!.items.push({ text: 'API reference', items })
   const pages = [...written, ...reference]
   await rm(STAGED, { recursive: true, force: true })
   for (const { place, text } of pages) {

@@ -1,6 +1,7 @@
 // In charge of: the pages of the API reference on the documentation's site: the OpenAPI document in Markdown, a page for each
-// resource, one for what all operations share, and one for the members of bodies and answers.
+// resource, one for what all operations share, and one for the members of answers.
 // Not in charge of: where the pages stand and how they look (docs/.vitepress/).
+import { bodySchemas } from './bodySchemas.ts'
 import { introduction } from './introduction.ts'
 import { requestSchemas } from './requestSchemas.ts'
 import type { Schema } from './schemaParts.ts'
@@ -41,13 +42,13 @@ function refLink(reference: string): string {
 }
 
 function kind(schema: Schema): string {
-  const { $ref, type, enum: values, const: one, items, anyOf }: { [name: string]: any } = schema
+  const { $ref, type, format, enum: values, const: one, items, anyOf }: { [name: string]: any } = schema
   if ($ref !== undefined) return refLink(String($ref))
   if (Array.isArray(anyOf)) return anyOf.map((each) => kind(each as Schema)).join(' or ')
   if (one !== undefined) return `\`${JSON.stringify(one)}\``
   if (Array.isArray(values)) return values.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
   if (items !== undefined) return `list of ${kind(items as Schema)}`
-  return [type ?? 'any'].flat().join(' or ')
+  return [format === 'date-time' ? 'time (RFC 3339)' : (type ?? 'any')].flat().join(' or ')
 }
 
 function range({ minimum, maximum, exclusiveMinimum, default: fallback }: Schema): string[] {
@@ -61,13 +62,18 @@ function range({ minimum, maximum, exclusiveMinimum, default: fallback }: Schema
 const meaning = (schema: Schema): string =>
   [[kind(schema), ...range(schema)].join(', '), ...(schema.description ? [prose(schema.description)] : [])].join('. ')
 
-function members(schema: Schema): string {
-  const required = (schema['required'] ?? []) as string[]
+/** Of a body, what must be there is marked; of an answer, what may be absent. */
+function members(schema: Schema, of: 'body' | 'answer'): string {
+  const required = new Set((schema['required'] ?? []) as string[])
+  const mark = (name: string) => {
+    if (required.has(name) !== (of === 'body')) return ''
+    return of === 'body' ? ' (required)' : ' (may be absent)'
+  }
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>)
   if (properties.length === 0) return kind(schema)
   return table(
     ['member', 'value'],
-    properties.map(([name, each]) => [`\`${name}\`${required.includes(name) ? ' (required)' : ''}`, meaning(each)]),
+    properties.map(([name, each]) => [`\`${name}\`${mark(name)}`, meaning(each)]),
   )
 }
 
@@ -101,7 +107,7 @@ function bodyText(one: ShownOperation, { components }: ShownDocument): string[] 
     if (name === undefined) return [`**Body** (\`${type}\`${optional})`]
     if (Object.hasOwn(requestSchemas, name))
       return [`**Body** (\`${type}\`${optional}): every member is in [parameters](../parameters.md).`]
-    return [`**Body** (\`${type}\`${optional})`, members(components.schemas[name]!)]
+    return [`**Body** (\`${type}\`${optional})`, members(components.schemas[name]!, 'body')]
   })
 }
 
@@ -190,19 +196,17 @@ export function referencePages(openapi: Schema): ReferencePage[] {
       ),
     ]),
   ]
-  const objects = Object.entries(document.components.schemas).filter(([name]) => !Object.hasOwn(requestSchemas, name))
-  const objectTexts = objects.map(([name, schema]) => `## ${name}\n\n${members(schema)}`)
+  // Bodies are shown where they are sent, and a job's on a page of their own.
+  const sent = { ...requestSchemas, ...bodySchemas }
+  const objects = Object.entries(document.components.schemas).filter(([name]) => !Object.hasOwn(sent, name))
+  const objectTexts = objects.map(([name, schema]) => `## ${name}\n\n${members(schema, 'answer')}`)
   return [
     { name: 'index', title: 'API reference', text: start.join('\n\n') },
     ...resources,
     {
       name: 'objects',
       title: 'Objects',
-      text: [
-        '# Objects',
-        'The members of bodies and answers, by the names of the OpenAPI document.',
-        ...objectTexts,
-      ].join('\n\n'),
+      text: ['# Objects', 'The members of answers, by the names of the OpenAPI document.', ...objectTexts].join('\n\n'),
     },
   ]
 }
