@@ -93,15 +93,15 @@ export function parse(argv: readonly string[]): ParsedCommand {
 /** @throws UsageError for an option that has no effect together with the others */
 function refuseUnused(
   name: CommandName,
-  { 'dry-run': isDry, share, download, title, expires, list, revoke }: OptionValues,
+  { 'dry-run': isDry, share, download, title, expires, password, list, revoke }: OptionValues,
 ): void {
   if (isDry === true && (share === true || download !== undefined))
     throw new UsageError('--dry-run makes no outputs. Leave out --share and --download.')
   if (name === 'submit' && title !== undefined && share !== true)
     throw new UsageError('--title is for the shared page: add --share.')
-  const others = [list === true, revoke !== undefined, title !== undefined || expires !== undefined]
+  const others = [list === true, revoke !== undefined, [title, expires, password].some((given) => given !== undefined)]
   if (name === 'share' && others.filter(Boolean).length > 1)
-    throw new UsageError('--list, --revoke, and --title or --expires (a new page) cannot be combined.')
+    throw new UsageError('--list, --revoke, and --title, --expires or --password (a new page) cannot be combined.')
 }
 
 /** A request for help or the version: "--version", "--help" without a command, "help submit". */

@@ -271,6 +271,7 @@ export const commandTable = {
     options: {
       title,
       expires: { type: 'string', value: 'TIME', description: '45m, 12h or 30d; default 30d' },
+      password: { type: 'string', value: 'TEXT', description: 'viewers must enter it; 8 or more characters' },
       list: { type: 'boolean', description: 'list the shared pages of the job' },
       revoke: { type: 'string', value: 'SHARE', description: 'revoke this shared page' },
     },
@@ -346,6 +347,7 @@ export const commandTable = {
         description: 'issue: jobs (default) or admin',
         values: ['jobs', 'admin'],
       },
+      expires: { type: 'string', value: 'TIME', description: 'issue: 12h or 90d; default: never' },
     },
     subcommands: ['list', 'issue', 'rotate', 'revoke'],
   },

@@ -1,7 +1,7 @@
 // In charge of: dispatching a command and its exit code. Answers go to standard output; progress, notes and errors go
 // to standard error.
 // Not in charge of: the commands themselves (commands/).
-import { writeFileSync } from 'node:fs'
+import { writeFileSync, readFileSync } from 'node:fs'
 import type { Created, JobRead, PublicEvent, Share } from '#contract/api/answers.ts'
 import { Client } from '../client/nodeClient.ts'
 import type { CommandResult } from './commandResult.ts'
@@ -36,7 +36,6 @@ import { columnsOf, wrap } from './text/terminal.ts'
 import { uploadsCommand } from './commands/uploadsCommand.ts'
 import { spendCapCommand, usageCommand } from './commands/usageCommand.ts'
 import { vaultCommand } from './commands/vaultCommand.ts'
-import { version } from './version.ts'
 
 const argv = process.argv.slice(2)
 const asJson = argv.includes('--json')
@@ -242,4 +241,13 @@ try {
     : errorMessage(error)
   const document = signal.aborted ? { error: { code: 'interrupted', message: told } } : errorDocument(error)
   writeFileSync(2, `${asJson ? JSON.stringify(document) : fitted(told)}\n`)
+}
+
+/** Set by scripts/package.ts. A checkout reads its own version. */
+declare const SPLICEPOINT_VERSION: string | undefined
+
+export function version(): string {
+  if (typeof SPLICEPOINT_VERSION === 'string') return SPLICEPOINT_VERSION
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
 }

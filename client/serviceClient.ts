@@ -83,6 +83,8 @@ export interface ShareOptions {
   title?: string
   /** At least 60. Default: 30 days, or until the outputs are removed. */
   expires_in_seconds?: number
+  /** Viewers must enter it; at least 8 characters. Default: none. */
+  password?: string
 }
 
 export interface UploadTokenOptions {
@@ -249,7 +251,9 @@ export class ServiceClient {
     return this.#requestJson('/api/v0/keys')
   }
 
-  issueKey(terms: Partial<Pick<Key, 'account'> & { scopes: readonly string[] } & KeyTerms>): Promise<IssuedKey> {
+  issueKey(
+    terms: Partial<Pick<Key, 'account'> & { scopes: readonly string[]; expires_in_seconds: number | null } & KeyTerms>,
+  ): Promise<IssuedKey> {
     return this.#send('POST', '/api/v0/keys', terms)
   }
 

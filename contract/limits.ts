@@ -7,7 +7,7 @@ export const MAX_UPLOAD_BYTES = 100_000_000
 
 /** R2 accepts 10,000 parts of at least 5 MiB; all but the last have the same size. */
 const PART_UNIT_BYTES = 5 * 1024 * 1024
-const MAX_PARTS = 10_000
+const MAX_UPLOAD_PARTS = 10_000
 /** Largest resumable upload. Its parts are 5 or 10 MiB, and an upload never holds more than one part in memory. */
 export const MAX_RESUMABLE_BYTES = 100_000_000_000
 /** Recommended chunk of a resumable upload: whole parts of either size, and below the limit of one request. */
@@ -15,7 +15,7 @@ export const UPLOAD_CHUNK_BYTES = 16 * PART_UNIT_BYTES
 
 /** Part size for an upload of `length` bytes: the smallest multiple of 5 MiB that needs no more than 10,000 parts. */
 export function uploadPartBytes(length: number): number {
-  return PART_UNIT_BYTES * Math.max(1, Math.ceil(length / (PART_UNIT_BYTES * MAX_PARTS)))
+  return PART_UNIT_BYTES * Math.max(1, Math.ceil(length / (PART_UNIT_BYTES * MAX_UPLOAD_PARTS)))
 }
 
 /** A request that is nested deeper or has more values is refused before anything else reads it. */
@@ -158,9 +158,15 @@ export const RETENTION_DAYS = { unfinished_uploads: 3, uploads: 7, outputs: 30, 
 
 export type RetentionDays = Record<keyof typeof RETENTION_DAYS, number>
 
+/** Lifetime of an API key that expires: up to ten years. */
+export const KEY_SECONDS = { minimum: 60, maximum: 10 * 365 * 86_400 } as const
+
 /** A shared page may live for this long, and never longer than the outputs that it plays. */
 export const SHARE_SECONDS = { minimum: 60, maximum: 30 * 86_400 } as const
 export const SHARE_TITLE_LENGTH = 200
+export const SHARE_PASSWORD_LENGTH = { minimum: 8, maximum: 200 } as const
+/** Passwords that may be tried for one share, in each instance of the Worker: hashing one takes some 50 ms. */
+export const SHARE_PASSWORDS_PER_MINUTE = 30
 export const MAX_SHARES = 100
 
 /** Clients that can follow one job at the same time. */

@@ -9,6 +9,7 @@ CREATE TABLE api_keys (
   created_at INTEGER NOT NULL,
   last_used_at INTEGER,
   revoked_at INTEGER,
+  expires_at INTEGER,                    -- null = never
   requests_per_minute INTEGER,
   priority INTEGER NOT NULL DEFAULT 0,
   max_stored_upload_bytes INTEGER,       -- what the key itself sent; null = no bound but the account's
@@ -148,6 +149,7 @@ CREATE TABLE uploads (
   account TEXT NOT NULL,
   key TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
+  sought TEXT NOT NULL,                  -- the name as a search compares it (worker/db/searchText.ts)
   content_type TEXT NOT NULL,
   size INTEGER,
   announced INTEGER NOT NULL DEFAULT 0,  -- bytes, while they are on their way
@@ -156,6 +158,7 @@ CREATE TABLE uploads (
   key_id TEXT,                           -- which key sent it
   token TEXT,                            -- which token brought it; null = an API key did
   token_name TEXT,                       -- its name, which outlives the token's row
+  last_job INTEGER,                      -- the newest job that has it as an input. No reference: it may be deleted
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 );
@@ -235,7 +238,8 @@ CREATE TABLE shares (
   job INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   title TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL            -- never later than the outputs are removed
+  expires_at INTEGER NOT NULL,           -- never later than the outputs are removed
+  password_hash TEXT                     -- null = anyone who has the address
 ) WITHOUT ROWID;
 CREATE INDEX shares_by_job ON shares (job, created_at);
 CREATE INDEX shares_by_expiry ON shares (expires_at);

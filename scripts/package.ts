@@ -1,5 +1,5 @@
-// In charge of: the npm package of the command and the client (`npm run build -- package`): dist/npm, without dependencies, for any
-// Node from 20 on and for browsers, with import and require.
+// In charge of: the npm packages of the command and of the client (`npm run build -- package`): dist/npm, without dependencies. The
+// command is for any Node from 20 on, the client also for browsers, with import and require.
 // Not in charge of: its types (package/), publishing it.
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -12,15 +12,13 @@ import { flatDeclarations } from './package/flatDeclarations.ts'
 const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '..')
 const OUT = join(ROOT, 'dist/npm')
+const CLI = join(OUT, 'splicepoint')
+const CLIENT = join(OUT, 'client')
 const NODE = '20'
 
-interface Manifest {
-  name: string
-  version: string
-  license: string
-}
+const { version, license } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, string>
 
-async function bundlePrograms({ version }: Manifest): Promise<void> {
+async function bundlePrograms(): Promise<void> {
   const common: BuildOptions = {
     absWorkingDir: ROOT,
     bundle: true,
@@ -32,18 +30,18 @@ async function bundlePrograms({ version }: Manifest): Promise<void> {
     build({
       ...node,
       entryPoints: { splicepoint: 'cli/main.ts' },
-      outdir: OUT,
+      outdir: CLI,
       format: 'esm',
       banner: { js: '#!/usr/bin/env node' },
     }),
-    build({ ...node, entryPoints: { client: 'client/index.ts' }, outdir: OUT, format: 'esm' }),
-    build({ ...node, entryPoints: { client: 'client/index.ts' }, outdir: join(OUT, 'cjs'), format: 'cjs' }),
+    build({ ...node, entryPoints: { client: 'client/index.ts' }, outdir: CLIENT, format: 'esm' }),
+    build({ ...node, entryPoints: { client: 'client/index.ts' }, outdir: join(CLIENT, 'cjs'), format: 'cjs' }),
     build({
       ...common,
       platform: 'browser',
       target: 'es2022',
       entryPoints: { browser: 'client/browser.ts' },
-      outdir: OUT,
+      outdir: CLIENT,
       format: 'esm',
     }),
   ])
@@ -55,28 +53,35 @@ async function writeDeclarations(): Promise<void> {
   const declarationsOf = (entry: string): Promise<string> =>
     flatDeclarations(join(ROOT, '.tsbuild/client/client', `${entry}.d.ts`), places)
   const forNode = await declarationsOf('index')
-  await mkdir(join(OUT, 'cjs'), { recursive: true })
-  await writeFile(join(OUT, 'client.d.ts'), forNode)
-  await writeFile(join(OUT, 'cjs/client.d.ts'), forNode)
-  await writeFile(join(OUT, 'browser.d.ts'), await declarationsOf('browser'))
+  await mkdir(join(CLIENT, 'cjs'), { recursive: true })
+  await writeFile(join(CLIENT, 'client.d.ts'), forNode)
+  await writeFile(join(CLIENT, 'cjs/client.d.ts'), forNode)
+  await writeFile(join(CLIENT, 'browser.d.ts'), await declarationsOf('browser'))
 }
 
-/** @returns the directory of the package */
-async function makePackage(): Promise<string> {
+async function complete(directory: string, readme: string, manifest: object): Promise<void> {
+  const common = { version, license, type: 'module', engines: { node: `>=${NODE}` } }
+  await writeFile(join(directory, 'package.json'), `${JSON.stringify({ ...manifest, ...common }, null, 2)}\n`)
+  await cp(join(ROOT, readme), join(directory, 'README.md'))
+  await cp(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'))
+}
+
+async function makePackages(): Promise<void> {
   await rm(OUT, { recursive: true, force: true })
-  const root = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest
-  const { name, version, license } = root
-  await bundlePrograms(root)
+  await bundlePrograms()
   await writeDeclarations()
-  const browser = { types: './browser.d.ts', default: './browser.js' }
-  const manifest = {
-    name,
-    version,
-    description: 'Command-line tool and typed client of Splicepoint, the media transcoding service.',
-    keywords: ['video', 'transcoding', 'hls', 'dash', 'ffmpeg', 'upload', 'tus'],
-    license,
-    type: 'module',
+  await complete(CLI, 'cli/README.md', {
+    name: 'splicepoint',
+    description: 'Command-line tool of Splicepoint, the media transcoding service.',
+    keywords: ['video', 'transcoding', 'hls', 'dash', 'ffmpeg', 'cli'],
     bin: { splicepoint: './splicepoint.js', transcode: './splicepoint.js' },
+    files: ['*.js'],
+  })
+  const browser = { types: './browser.d.ts', default: './browser.js' }
+  await complete(CLIENT, 'client/README.md', {
+    name: '@splicepoint/client',
+    description: 'Typed client of Splicepoint, the media transcoding service.',
+    keywords: ['video', 'transcoding', 'hls', 'dash', 'ffmpeg', 'upload', 'tus'],
     main: './cjs/client.js',
     module: './client.js',
     types: './client.d.ts',
@@ -91,18 +96,13 @@ async function makePackage(): Promise<string> {
     },
     sideEffects: false,
     files: ['*.js', '*.d.ts', 'cjs'],
-    engines: { node: `>=${NODE}` },
-  }
-  await writeFile(join(OUT, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  await writeFile(join(OUT, 'cjs/package.json'), `${JSON.stringify({ type: 'commonjs' })}\n`)
-  await cp(join(ROOT, 'client/README.md'), join(OUT, 'README.md'))
-  await cp(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
-  return OUT
+  })
+  await writeFile(join(CLIENT, 'cjs/package.json'), `${JSON.stringify({ type: 'commonjs' })}\n`)
 }
 
-/** The directory for the archive. Default: the current directory. */
+/** The directory for the archives. Default: the current directory. */
 const [destination = process.env['INIT_CWD'] ?? process.cwd()] = process.argv.slice(2)
-const pack = ['pack', '--json', '--pack-destination', destination, await makePackage()]
-const { stdout } = await run('npm', pack, { cwd: ROOT })
-const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
-process.stdout.write(`${join(destination, filename)}\n`)
+await makePackages()
+const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination, CLI, CLIENT], { cwd: ROOT })
+for (const { filename } of JSON.parse(stdout) as { filename: string }[])
+  process.stdout.write(`${join(destination, filename)}\n`)

@@ -14,7 +14,9 @@ import { requireNewer, withVersion } from './release/version.ts'
 const USAGE = `Usage: npm run release -- VERSION [--date YYYY-MM-DD] [--no-image]
 
 Dates the unreleased entries of CHANGELOG.md, sets the version, commits and tags both, and writes to dist/release/VERSION:
-  splicepoint-VERSION.tgz          the npm package (command and client)
+  splicepoint-VERSION.tgz          the npm package of the command
+  splicepoint-client-VERSION.tgz   the npm package @splicepoint/client
+  splicepoint-VERSION-docs.tar.gz  the site of docs/: unpack it over that of the version before
   splicepoint-VERSION-source.tar.gz  the sources of the tag
   splicepoint-VERSION-image.tar    the transcoder's image, unless --no-image
   packages.txt                     what the image consists of
@@ -70,7 +72,7 @@ async function release({ version, date, image }: Request): Promise<void> {
   }
   process.stdout.write(`${(await readdir(out)).map((name) => join('dist/release', version, name)).join('\n')}\n`)
   process.stdout.write(
-    `\nTagged v${version}. Nothing was published. To publish: git push --follow-tags; npm publish the .tgz; npm run deploy.\n`,
+    `\nTagged v${version}. Nothing was published. To publish: git push --follow-tags; npm publish each .tgz; npm run deploy.\n`,
   )
 }
 
@@ -81,10 +83,21 @@ async function change(file: string, edit: (text: string) => string): Promise<voi
 
 async function writeFiles(out: string, version: string, image: boolean): Promise<void> {
   await run(process.execPath, join(ROOT, 'scripts/package.ts'), out)
-  const archive = join(out, `splicepoint-${version}-source.tar`)
-  await git('archive', '--format=tar', `--prefix=splicepoint-${version}/`, `--output=${archive}`, `v${version}`)
+  const archive = (what: string) => join(out, `splicepoint-${version}-${what}.tar`)
+  await git(
+    'archive',
+    '--format=tar',
+    `--prefix=splicepoint-${version}/`,
+    `--output=${archive('source')}`,
+    `v${version}`,
+  )
+  // The latest version at the root, then the same in a folder of its own.
+  for (const base of ['/', `/${version}/`]) await run(process.execPath, 'scripts/build.ts', 'docs', '--base', base)
+  const time = await git('log', '-1', '--format=%ct')
+  const same = ['--sort=name', `--mtime=@${time}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX,u+w,go-w']
+  await run('tar', ...same, '--create', `--file=${archive('docs')}`, '--directory=dist/docs', '.')
   // Without the name and time that gzip would store, the same tag gives the same bytes.
-  await run('gzip', '--no-name', '--best', archive)
+  await run('gzip', '--no-name', '--best', archive('source'), archive('docs'))
   if (image) await writeImage(out, version)
   const lines: string[] = []
   for (const name of (await readdir(out)).toSorted())

@@ -70,7 +70,7 @@ const ENGINE_TESTS = [
   'test/node/transcoder/ffmpeg',
   'test/node/transcoder/pipeline/audioFormatChanges.test.ts',
   'test/node/transcoder/pipeline/clockJumps.test.ts',
-  'test/node/transcoder/pipeline/dividedCaptions.test.ts',
+  'test/node/transcoder/division/dividedCaptions.test.ts',
   'test/node/transcoder/pipeline/embeddedCaptions.test.ts',
   'test/node/transcoder/pipeline/sources/burstAudio.test.ts',
   'test/node/transcoder/pipeline/sources/changingFrames.test.ts',

@@ -1,5 +1,5 @@
 // In charge of: the values that all steps of one run share.
-// Not in charge of: the steps (pipeline/attemptSteps.ts).
+// Not in charge of: the steps (attemptSteps.ts).
 import type { TaskClient } from './taskApi/taskClient.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import type { LoopbackServer } from './source/loopbackServer.ts'

@@ -1,6 +1,6 @@
 // In charge of: the reasons for which a run is aborted, and converting any thrown value into the error sent to the
 // Worker.
-// Not in charge of: the error of a task (contract/taskError.ts), sending it (pipeline/runTask.ts).
+// Not in charge of: the error of a task (contract/taskError.ts), sending it (runTask.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'

@@ -5,13 +5,13 @@ import { setFlagsFromString } from 'node:v8'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import { ControlServer } from './server/controlServer.ts'
 import { HARD_EXIT_MS } from './server/drain.ts'
-import { whyUnreachable } from './server/reachService.ts'
+import { whyUnreachable } from './server/startup.ts'
 import { stdoutLog as log } from './log.ts'
 import { findOwnAddress } from './registration/ownAddress.ts'
 import { Registrar } from './registration/registrar.ts'
 import { readSettings } from './settings.ts'
 
-// Media chunks are short-lived: a young generation that does not grow frees them soon (2 GiB through the loopback
+// Media blocks are short-lived: a young generation that does not grow frees them soon (2 GiB through the loopback
 // server: 179 MiB resident at the peak instead of 223, at the same speed). V8 reads the limit alone too early for a
 // change here.
 setFlagsFromString('--max-semi-space-size=2')
@@ -31,7 +31,7 @@ try {
   const preparing = listening.promise.then(async () => {
     const { startEngine: prepare } = await import('./server/startup.ts')
     // The checks of the machine run in child processes; the modules that use their results are loaded meanwhile.
-    const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./pipeline/runTask.ts')])
+    const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./runTask.ts')])
     return prepared
   })
   const engine = preparing.then((prepared) => prepared.engine)
@@ -45,7 +45,7 @@ try {
     log,
     run: async (request, controller, outlook) => {
       const [{ runTask }, { guardAttempt: guard }] = await Promise.all([
-        import('./pipeline/runTask.ts'),
+        import('./runTask.ts'),
         import('./pipeline/attemptGuard.ts'),
       ])
       await runTask(

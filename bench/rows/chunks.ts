@@ -36,7 +36,7 @@ const RUNGS = [
   { output: '480p', width: 854, height: 480, video_bitrate: 1400 },
   { output: '360p', width: 640, height: 360, video_bitrate: 800 },
 ]
-/** Chunks as long as a job of this length gets by its prediction (plan/division/automaticDivision.ts). */
+/** Chunks as long as a job of this length gets by its prediction (division/plan/automaticDivision.ts). */
 const FULL = { seconds: 120, chunkSeconds: 30, rungs: RUNGS }
 const QUICK = {
   seconds: 20,

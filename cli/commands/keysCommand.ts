@@ -4,12 +4,14 @@ import type { Client } from '../../client/nodeClient.ts'
 import type { CommandResult } from '../commandResult.ts'
 import { stripControlCharacters, UsageError } from '../cliErrors.ts'
 import { table } from '../text/table.ts'
-import { formatAgo } from '../text/formatUnits.ts'
+import { formatAgo, parseSeconds } from '../text/formatUnits.ts'
+import { parseOption } from './uploadsCommand.ts'
 
 export interface KeyFlags {
   account?: string | undefined
   label?: string | undefined
   scope?: string[] | undefined
+  expires?: string | undefined
 }
 
 export async function keysCommand(
@@ -33,11 +35,12 @@ export async function keysCommand(
       return { document, text: listed(document.keys, width) }
     }
     case 'issue': {
-      const { account, label, scope } = flags
+      const { account, label, scope, expires } = flags
       const document = await client.issueKey({
         ...(account === undefined ? {} : { account }),
         ...(label === undefined ? {} : { label }),
         ...(scope === undefined ? {} : { scopes: scope }),
+        ...(expires === undefined ? {} : { expires_in_seconds: parseOption(parseSeconds, expires) }),
       })
       return { document, text: `${document.key}\nStore it now: it is shown only once.` }
     }
@@ -67,13 +70,17 @@ function listed(found: readonly Key[], width: number | null): string {
     { title: 'LAST USED' },
     { title: 'STATE' },
   ] as const
-  const rows = found.map(({ id, account, label, scopes, revoked_at, last_used_at }) => [
+  const rows = found.map(({ id, account, label, scopes, revoked_at, expires_at, last_used_at }) => [
     id,
     account,
     label,
     scopes.join(','),
     last_used_at === null ? 'never' : formatAgo(last_used_at),
-    revoked_at === null ? 'active' : `revoked ${formatAgo(revoked_at)}`,
+    revoked_at !== null
+      ? `revoked ${formatAgo(revoked_at)}`
+      : expires_at === null
+        ? 'active'
+        : `${Date.parse(expires_at) > Date.now() ? 'until' : 'expired'} ${expires_at.slice(0, 10)}`,
   ])
   return table(columns, rows, width)
 }

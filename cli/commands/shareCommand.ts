@@ -10,6 +10,7 @@ import { parseOption } from './uploadsCommand.ts'
 export interface ShareFlags {
   title?: string | undefined
   expires?: string | undefined
+  password?: string | undefined
   list?: boolean | undefined
   revoke?: string | undefined
 }
@@ -32,15 +33,17 @@ export async function shareCommand(
   return { document, text: shareText(document) }
 }
 
-export function createShare(client: Client, id: number, { title, expires }: ShareFlags): Promise<Share> {
+export function createShare(client: Client, id: number, { title, expires, password }: ShareFlags): Promise<Share> {
   return client.share(id, {
     ...(title === undefined ? {} : { title }),
     ...(expires === undefined ? {} : { expires_in_seconds: parseOption(parseSeconds, expires) }),
+    ...(password === undefined ? {} : { password }),
   })
 }
 
-export function shareText({ url, expires_at }: Share): string {
-  return stripControlCharacters(`${url}\nPlays in any browser without a key, until ${formatTime(expires_at)}.`)
+export function shareText({ url, expires_at, has_password: isLocked }: Share): string {
+  const how = isLocked ? 'with the password' : 'without a key'
+  return stripControlCharacters(`${url}\nPlays in any browser ${how}, until ${formatTime(expires_at)}.`)
 }
 
 function listed(shares: readonly Share[], width: number | null): string {

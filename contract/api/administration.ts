@@ -14,6 +14,7 @@ export const key = z.object({
   max_stored_upload_bytes: count.nullable().describe('null = no limit except the account’s.'),
   webhook_url: z.string().nullable().describe('For jobs without a webhook_url; shown without its query.'),
   created_at: time,
+  expires_at: time.nullable().describe('null = never.'),
   last_used_at: time.nullable(),
   revoked_at: time.nullable(),
 })

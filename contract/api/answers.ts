@@ -132,6 +132,7 @@ export const share = z.object({
   embed_url: z.string().describe('Address of the player alone, to embed in other pages.'),
   embed_html: z.string().describe('An iframe with the embedded player, ready to paste.'),
   title: z.string(),
+  has_password: z.boolean().describe('Viewers must enter a password.'),
   created_at: time,
   expires_at: time,
 })
@@ -208,6 +209,14 @@ export const listedUpload = namedUpload.extend({
     .object({ token_id: z.string(), name: z.string() })
     .nullable()
     .describe('The upload token that was used; null = an API key.'),
+  last_job: z
+    .object({
+      id,
+      state: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
+      poster_url: z.string().nullable(),
+    })
+    .nullable()
+    .describe('The newest job that reads it; null = none, or it was deleted.'),
   created_at: time,
   expires_at: time,
 })

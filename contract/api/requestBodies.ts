@@ -8,9 +8,11 @@ import { isMoney } from '../usage/priceList.ts'
 import {
   CAPTIONS,
   INPUTS,
+  KEY_SECONDS,
   MAX_LENGTH,
   MAX_RESUMABLE_BYTES,
   MAX_SPEND_CAP,
+  SHARE_PASSWORD_LENGTH,
   SHARE_SECONDS,
   SHARE_TITLE_LENGTH,
   UPLOAD_TOKENS,
@@ -35,9 +37,10 @@ export const newKey = z.strictObject({
   priority: withDefault(priority, 0),
   max_stored_upload_bytes: withDefault(bytes, null),
   webhook_url: withDefault(webhook, null),
+  expires_in_seconds: withDefault(z.nullable(wholeFrom(KEY_SECONDS)), null),
 })
 
-/** Account and scopes cannot be changed: that would make it a different key. */
+/** Account, scopes and expiry cannot be changed: that would make it a different key. */
 export const keyChange = z.strictObject({
   label: z.optional(label),
   requests_per_minute: z.optional(perMinute),
@@ -62,6 +65,10 @@ export const spendCap = z.strictObject({
   spend_webhook_url: withDefault(webhook, null),
 })
 
+const sharePassword = z
+  .string()
+  .check(z.minLength(SHARE_PASSWORD_LENGTH.minimum), z.maxLength(SHARE_PASSWORD_LENGTH.maximum))
+
 export const newShare = z.strictObject({
   title: z.optional(
     z.pipe(
@@ -70,7 +77,11 @@ export const newShare = z.strictObject({
     ),
   ),
   expires_in_seconds: withDefault(wholeFrom(SHARE_SECONDS), SHARE_SECONDS.maximum),
+  password: withDefault(z.nullable(sharePassword), null),
 })
+
+/** What a viewer of a share with a password sends. */
+export const openedShare = z.strictObject({ password: z.string().check(z.maxLength(SHARE_PASSWORD_LENGTH.maximum)) })
 
 export const newUploadToken = z.strictObject({
   max_bytes: withDefault(wholeFrom({ minimum: 1, maximum: MAX_RESUMABLE_BYTES }), MAX_RESUMABLE_BYTES),

@@ -3,7 +3,7 @@
 import { assignChannels, canonicalLanguage, type Channel608 } from '../captions.ts'
 import { audioCodecOf, audioFileOf, audioRules, codecOf, pcmKbps, videoCodecs } from '../codecs.ts'
 import { parseCutTime } from './cutTime.ts'
-import { isSegmented } from '../containers.ts'
+import { isSegmented, hasHls, isSmooth, prefersTransportStreams } from '../containers.ts'
 import { outputBaseName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
 import { parseSourceChannels, primaryStream } from './sourceChannels.ts'
@@ -17,12 +17,11 @@ import {
   relativeRenditionPath,
   type OutputLocation,
 } from './paths/outputLocation.ts'
-import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
-import { packagingOf } from './packagingSpec.ts'
+import { DEFAULT_PMT_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS, DEFAULT_SEGMENT_SECONDS } from '../limits.ts'
 import type { AudioProfileFields, CaptionFields, InputFields, VideoProfileFields } from './fields/request.ts'
 import { burnInOf } from './rules/burnIn.ts'
 import { extractsOf } from './extractSpec.ts'
-import type { AudioProfile, CaptionSpec, InputSpec, JobSpec, TsServiceSpec } from './jobSpec.ts'
+import type { AudioProfile, CaptionSpec, InputSpec, JobSpec, TsServiceSpec, PackagingSpec } from './jobSpec.ts'
 
 function serviceOf(config: JobConfig, sourceName: string): TsServiceSpec {
   const videoPid = config.video_pid ?? DEFAULT_VIDEO_PID
@@ -212,4 +211,30 @@ export function toSpec(config: JobConfig, sourceName: string = firstInput(config
     captions: captionsOf(config.captions ?? []),
     ...extractsOf(config),
   }
+}
+
+export function packagingOf(config: JobConfig): PackagingSpec | null {
+  if (!isSegmented(config)) return null
+  return {
+    // Decision "output_container with flags": `hls` implies segmented_output_hls.
+    hls: hasHls(config),
+    dash: config.segmented_output_dash,
+    smooth: isSmooth(config),
+    segmentSeconds: config.segment_length ?? DEFAULT_SEGMENT_SECONDS,
+    hasExplicitSegmentLength: config.segment_length !== undefined,
+    separateAudio: config.master_variant_mode,
+    // Same decision: `hls` with DASH shares one set of segments; `ts` with DASH has both forms.
+    preferTransportStream: prefersTransportStreams(config),
+    tar: config.create_tar_file ?? false,
+    thumbnails: config.thumbnails ?? false,
+    programStart: startOf(config.program_start_time) ?? 0,
+  }
+}
+
+/** @returns milliseconds since 1970; null = not a valid time */
+export function startOf(value: unknown): number | null {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(value))
+    return null
+  const time = Date.parse(value)
+  return Number.isNaN(time) ? null : time
 }

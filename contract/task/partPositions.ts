@@ -1,5 +1,5 @@
 // In charge of: the positions of a divided job's parts that depend on each other.
-// Not in charge of: what the parts consist of (transcoder/plan/division/partPlan.ts).
+// Not in charge of: what the parts consist of (transcoder/division/plan/partPlan.ts).
 
 /** The end of the video. Positions count from the first part after the survey. */
 export const LAST_CHUNK = 0

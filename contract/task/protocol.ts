@@ -31,7 +31,7 @@ export const MAX_TASK_BODY_BYTES = 32 * 1024 * 1024
 /** Smallest size of a part, except the last: 8 MiB; S3 and R2 require 5 MiB. */
 export const MIN_PART_BYTES = 8 * 1024 * 1024
 /** Maximum number of parts of one object on S3 and R2. */
-export const MAX_PARTS = 10_000
+export const MAX_UPLOAD_PARTS = 10_000
 export const HEARTBEAT_MS = 1000
 
 /**
@@ -277,7 +277,7 @@ export const finishedObjectSchema = z.object({
   content_type: contentType,
   parts: z
     .array(z.object({ n: z.number().check(z.int(), z.positive()), etag: z.string().check(z.maxLength(200)) }))
-    .check(z.minLength(1), z.maxLength(MAX_PARTS)),
+    .check(z.minLength(1), z.maxLength(MAX_UPLOAD_PARTS)),
   profile: z.nullable(z.number()),
   role,
   /** Measured in the written output. Absent for objects without media. */

@@ -1,9 +1,12 @@
 // In charge of: the pages of the documentation's site: which they are (the index, docs/README.md, and what it leads to), where
-// they stand, their links, and llms.txt. The same text is served as HTML and as Markdown.
+// they stand, their links, and llms.txt. The same text is served as HTML and as Markdown. The pages of the API reference are made
+// of the OpenAPI document.
 // Not in charge of: HTML, search and looks (config.ts).
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, posix, resolve } from 'node:path'
+import { openapi } from '../../scripts/openapi/openapiDocument.ts'
+import { referencePages } from '../../scripts/openapi/referenceMarkdown.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 export const STAGED = join(ROOT, 'dist/docs-pages')
@@ -20,6 +23,14 @@ const PLACES: Readonly<Record<string, string>> = {
 }
 const placeOf = (source: string): string => PLACES[source] ?? source.replace(/^docs\//, '')
 
+/** The anchor that GitHub makes of a heading. */
+export const slug = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
+
 const LINK = /\]\((?!\w+:)([^)#\s]*)(#[^)\s]*)?\)/g
 
 interface Page {
@@ -35,6 +46,8 @@ interface Page {
 
 export interface Shelf {
   text: string
+  link?: string
+  collapsed?: boolean
   items: ({ text: string; link: string } | Shelf)[]
 }
 
@@ -67,17 +80,20 @@ async function readPages(): Promise<Page[]> {
   return Promise.all(
     [...sources].map(async (source) => {
       const text = relink(await readFile(join(ROOT, source), 'utf8'), source, sources)
-      const title = plain(/^# (.+)$/m.exec(text)![1]!)
-      const paragraph = plain(/\n\n(?=\w|`|\[)([^]*?)\n\n/.exec(text)?.[1] ?? '').replaceAll('\n', ' ')
-      return {
-        source,
-        place: placeOf(source),
-        title,
-        sentence: paragraph.replace(/\. .*|[.:]$/, '.'),
-        text,
-      }
+      return pageOf(source, placeOf(source), text)
     }),
   )
+}
+
+function pageOf(source: string, place: string, text: string): Page {
+  const paragraph = plain(/\n\n(?=\w|`|\[)([^]*?)\n\n/.exec(text)?.[1] ?? '').replaceAll('\n', ' ')
+  return {
+    source,
+    place,
+    title: plain(/^# (.+)$/m.exec(text)![1]!),
+    sentence: paragraph.replace(/\. .*|[.:]$/, '.'),
+    text,
+  }
 }
 
 /** The tree of the index: its headings, the bold lines below them, and the links below those. */
@@ -112,20 +128,38 @@ function llmsText(pages: readonly Page[], shelves: readonly Shelf[], base: strin
   return [`# ${home.title}\n`, `> ${home.sentence}\n`, ...parts].join('\n')
 }
 
+/** Of the pages of the reference: the list beside them has their operations. */
+function operationsOf({ title, place, text }: Page): Shelf {
+  const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading!)
+  const items = headings.map((heading) => ({ text: heading, link: `/${place}#${slug(heading)}` }))
+  return { text: title, link: `/${place}`, collapsed: true, items }
+}
+
 /** Writes the pages, as they are served in Markdown, with llms.txt and the images. */
-export async function stagePages(base: string): Promise<{ shelves: Shelf[]; sentences: Map<string, string> }> {
-  const pages = await readPages()
-  const shelves = shelvesOf(pages.find(({ source }) => source === INDEX)!)
+export async function stagePages(
+  base: string,
+): Promise<{ sidebar: Record<string, Shelf[]>; sentences: Map<string, string> }> {
+  const written = await readPages()
+  const shelves = shelvesOf(written.find(({ source }) => source === INDEX)!)
+  const reference = referencePages(openapi()).map(({ name, text }) => pageOf('', `reference/${name}.md`, text))
+  const items = reference.map(({ title, place }) => ({ text: title, link: `/${place}` }))
+  shelves.find(({ text }) => text === 'Reference')!.items.push({ text: 'API reference', collapsed: true, items })
+  const pages = [...written, ...reference]
   await rm(STAGED, { recursive: true, force: true })
   for (const { place, text } of pages) {
     await mkdir(dirname(join(STAGED, place)), { recursive: true })
     await writeFile(join(STAGED, place), text)
     await mkdir(dirname(join(STAGED, 'public', place)), { recursive: true })
-    await writeFile(join(STAGED, 'public', place), text)
+    // What stands beside each other on the site.
+    await writeFile(join(STAGED, 'public', place), text.replaceAll(/^<\/?div.*\n*/gm, ''))
   }
   for (const folder of ['images', 'public/images'])
     await cp(join(ROOT, 'docs/images'), join(STAGED, folder), { recursive: true })
   await cp(join(ROOT, 'web/public/icon.svg'), join(STAGED, 'public/icon.svg'))
   await writeFile(join(STAGED, 'public/llms.txt'), llmsText(pages, shelves, base))
-  return { shelves, sentences: new Map(pages.map(({ place, sentence }) => [place, sentence])) }
+  const sidebar = {
+    '/reference/': [{ text: 'All pages', link: '/contents.md', items: [] }, ...reference.map(operationsOf)],
+    '/': shelves,
+  }
+  return { sidebar, sentences: new Map(pages.map(({ place, sentence }) => [place, sentence])) }
 }

@@ -9,8 +9,12 @@ function processTerm(term: string): string | null {
   return idle.includes(` ${word} `) ? null : word
 }
 
-/** A page that is about the question comes before a section that mentions it, and before pages for contributors. */
+/**
+ * A page that is about the question comes before a section that mentions it, before the members of an operation, and before
+ * pages for contributors.
+ */
 function boostDocument(id: string, _term: string, stored?: Record<string, unknown>): number {
+  if (id.includes('/reference/')) return 0.5
   if (/\/(?:internals\/|changelog|contents|contributing)/.test(id)) return 0.2
   return (stored?.['titles'] as unknown[] | undefined)?.length === 0 ? 1.7 : 1
 }

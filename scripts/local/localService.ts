@@ -2,7 +2,7 @@
 // reverse order.
 // Not in charge of: a single child process (processes/supervisedProcess.ts), what is printed (scripts/start.ts,
 // demo.ts).
-import { mkdir } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
@@ -17,7 +17,6 @@ import { applyMigrations } from './applyMigrations.ts'
 import { removeEmptyObjects, type KnownObjects } from './emptyObjects.ts'
 import { probeWorker, triggerCron, waitUntilHealthy } from './processes/workerProbe.ts'
 import { createRunSecrets, loadStoredSecrets, type RunSecrets, type StoredSecrets } from './localSecrets.ts'
-import { isDiskFull } from './diskSpace.ts'
 import { currentCommit } from './currentCommit.ts'
 import { ROOT, type LocalSettings } from './localSettings.ts'
 import { openStateDirectory, type StateDirectory } from './stateDirectory.ts'
@@ -340,4 +339,12 @@ function ownHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
+}
+
+/** Below this, the database and the next part of an upload do not fit any more. */
+const LEAST_BYTES = 16 * 1024 * 1024
+
+export async function isDiskFull(directory: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize < LEAST_BYTES
 }

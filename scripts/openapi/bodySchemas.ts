@@ -1,7 +1,16 @@
 // In charge of: the JSON Schema of request bodies other than a job's.
 // Not in charge of: job bodies (requestSchemas.ts), validation (contract/api/requestBodies.ts, validatePreset.ts).
 import * as z from 'zod'
-import { keyChange, newKey, newShare, newUploadToken, quotas, retry, spendCap } from '#contract/api/requestBodies.ts'
+import {
+  keyChange,
+  newKey,
+  newShare,
+  newUploadToken,
+  openedShare,
+  quotas,
+  retry,
+  spendCap,
+} from '#contract/api/requestBodies.ts'
 import { MAX_LENGTH, PRESETS } from '#contract/limits.ts'
 import { described } from '#contract/schemaParts.ts'
 import { foldNull, nullable, schemaRef, stringSchema, type Schema } from './schemaParts.ts'
@@ -63,14 +72,16 @@ export const bodySchemas = {
   NewShare: body(newShare, {
     title: 'Shown on the page. Default: the name of the source.',
     expires_in_seconds: 'A share ends earlier if its outputs are removed earlier.',
+    password: 'Viewers must enter it. null = none.',
   }),
+  OpenedShare: body(openedShare, {}),
   NewPreset: newPreset,
   NewUploadToken: body(newUploadToken, {
     max_bytes: 'Maximum size of each file.',
     name: 'Your own label, such as the id of the visitor; returned with each upload.',
   }),
   Retry: retryBody(),
-  NewKey: body(newKey, ofKey),
+  NewKey: body(newKey, { ...ofKey, expires_in_seconds: 'null = the key does not expire.' }),
   KeyChange: body(keyChange, ofKey),
   Quotas: body(quotas, {
     max_active_jobs: 'null = the default of the service.',

@@ -171,6 +171,7 @@ const SHARE_URL = `${BASE}/s/sh_9Vb2mKx4QwRt7ZpL.4sHf6iAv8gPQxMJm0cGVtq1lX3oT7nK
 export const newShare = { title: 'Film', expires_in_seconds: 604_800 }
 export const share: Share = {
   share_id: 'sh_9Vb2mKx4QwRt7ZpL',
+  has_password: false,
   url: SHARE_URL,
   embed_url: `${SHARE_URL}/embed`,
   embed_html: embedHtml(`${SHARE_URL}/embed`, 'Film', { width: 16, height: 9 }),
@@ -202,7 +203,17 @@ export const upload = {
   expires_at: iso(7 * 86_400),
 }
 export const uploadList = {
-  uploads: [{ ...upload, content_type: 'video/mp4', received: 3_220_812, state: 'ready', token: null, created_at: AT }],
+  uploads: [
+    {
+      ...upload,
+      content_type: 'video/mp4',
+      received: 3_220_812,
+      state: 'ready',
+      token: null,
+      last_job: null,
+      created_at: AT,
+    },
+  ],
   next_cursor: null,
 }
 
@@ -252,6 +263,7 @@ export const key = {
   max_stored_upload_bytes: null,
   webhook_url: null,
   created_at: AT,
+  expires_at: null,
   last_used_at: null,
   revoked_at: null,
 }

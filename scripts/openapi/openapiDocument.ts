@@ -20,11 +20,15 @@ const tags = {
   Outputs: 'Outputs of jobs, at signed addresses.',
   Shares: 'Pages and players that show the outputs of a job without a key.',
   Webhooks: 'Deliveries of job events to your own address, and the secret that signs them.',
+  Keys: 'Create, change, replace and revoke API keys; with the admin key.',
+  Usage: 'What accounts used and what it costs, their quotas and spend caps.',
   Service: 'Limits and health of the service.',
-  Administration: 'Keys, accounts, metrics and maintenance; with the admin key.',
+  Administration: 'Transcoders, metrics, checks and maintenance; with the admin key.',
 } as const
 
 function tagOf(name: string, { auth }: Operation): keyof typeof tags {
+  if (name.includes('/keys')) return 'Keys'
+  if (/\/(?:usage|accounts)\b/.test(name)) return 'Usage'
   if (auth === 'admin') return 'Administration'
   if (name.includes('webhook')) return 'Webhooks'
   if (name.includes('/share') || name.includes(' /s/')) return 'Shares'
@@ -32,6 +36,45 @@ function tagOf(name: string, { auth }: Operation): keyof typeof tags {
   if (name.includes('/presets')) return 'Presets'
   if (name.includes('/uploads')) return 'Uploads'
   return / \/[aop]\//.test(name) ? 'Outputs' : 'Service'
+}
+
+/** What parameters mean that say nothing themselves. */
+const parameterTexts: Readonly<Record<string, string>> = {
+  account: 'Name of the account.',
+  after: '`next` of the previous answer.',
+  after_key: '`next_key` of the previous answer.',
+  created_from: 'Jobs created at this time or later.',
+  created_to: 'Jobs created before this time.',
+  dry_run: '`true` and `unlisted` only plan.',
+  id: 'Number of the job: `_auto_generated_id_` of its creation.',
+  'If-Match': 'Answers only if the ETag is one of these.',
+  'If-Modified-Since': 'Answers with the bytes only if they changed after this time.',
+  'If-None-Match': 'Answers with the bytes only if the ETag is none of these.',
+  'If-Range': 'Applies `Range` only if the ETag or time is still this.',
+  'If-Unmodified-Since': 'Answers only if nothing changed after this time.',
+  key: '`id` of the key.',
+  'Last-Event-ID': 'The stream goes on after this event.',
+  limit: 'Entries of one page.',
+  name: 'Name of the file.',
+  number: 'Number of the upload: `uploaded_file_number`.',
+  preset: '`id` of the preset.',
+  Range: 'One range of bytes, such as `bytes=0-999`.',
+  share: '`id` of the share.',
+  state: 'Only those in this state.',
+  token: 'The token that was issued, or the one in the address of the page.',
+  'Tus-Resumable': 'Version of tus.',
+  'Upload-Checksum': 'An algorithm, a space and the checksum of the body in Base64.',
+  'Upload-Length': 'Bytes of the whole file.',
+  'Upload-Metadata': 'Comma-separated: `filename`, a space and the name in Base64.',
+  'Upload-Offset': 'Bytes that are stored already.',
+  webhook: '`id` of the delivery.',
+}
+
+function withText(name: string, schema: Schema, { auth }: Operation, where: string): Schema {
+  const part = auth === 'signed' && where === 'path' ? 'Part of the signed address, as it was given.' : undefined
+  const description = schema.description ?? part ?? parameterTexts[name]
+  if (description === undefined) throw new Error(`the parameter ${name} has no description`)
+  return { ...schema, description }
 }
 
 const rights: Readonly<Record<string, string>> = {
@@ -89,10 +132,10 @@ function operation(name: string, one: Operation): object {
     name: id,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: withText(id!, { type: 'string' }, one, 'path'),
   }))
   const given = (where: string, table: Record<string, Schema> = {}) =>
-    Object.entries(table).map(([id, schema]) => ({ name: id, in: where, schema }))
+    Object.entries(table).map(([id, schema]) => ({ name: id, in: where, schema: withText(id, schema, one, where) }))
   const { body } = one
   return {
     operationId: one.id,

@@ -1,89 +1,8 @@
 // In charge of: the page /docs: the OpenAPI document for people, without resources of other hosts. It works without its
 // script, which adds forms to try operations (web/src/reference/try.ts).
+import { introduction, type IntroductionTopic } from './introduction.ts'
 import type { Schema } from './schemaParts.ts'
-
-interface IntroductionTopic {
-  title: string
-  text: readonly string[]
-  /** Shell commands that use BASE and KEY. */
-  code?: string
-}
-
-const introduction: readonly IntroductionTopic[] = [
-  {
-    title: 'Authentication',
-    text: [
-      'HTTP Basic: the user name is your API key, the password is ignored. `npm start` prints a key; an administrator creates more with `POST /api/v0/keys`. Without a key, or with a wrong one, the answer is 401.',
-    ],
-    code: 'curl -u "$KEY:" "$BASE/api/v0/job"',
-  },
-  {
-    title: 'The first job',
-    text: [
-      'Upload a file, or use its address on the web; create a job; poll it until `status.job_completed` is true; download from `status.outputs[].url`. `job_completed` is true for failed and cancelled jobs too: `status.error` is null only after success.',
-    ],
-    code: `curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"
-curl -u "$KEY:" --json '{"input": "1", "output_container": "hls", "ladder": "auto",
-  "audioProfiles": [{"source_stream": "1", "optional": true}],
-  "cloud_credentials": {"input": {"cloud_provider": "file-upload"}}}' "$BASE/api/v0/job"
-curl -u "$KEY:" "$BASE/api/v0/job/1"`,
-  },
-  {
-    title: 'Numbers and strings',
-    text: [
-      'Some members are strings that contain a number, such as `"tcode_progress": "42"` or `"audio_channels": "2"`. In a request both forms are accepted, and null means that the member is left out. Unknown members are stored, returned and listed in `warnings`.',
-    ],
-  },
-  {
-    title: 'Errors',
-    text: [
-      'Every error has the shape of `Error`: a `code` from a closed list, a `message` for people, and in some cases `field` and `details`. For an invalid job, `details` lists all problems. 429 and 503 have a `Retry-After` header.',
-    ],
-    code: '{"error": {"code": "invalid_request", "field": "videoProfiles[0].height", "message": "…", "details": […]}}',
-  },
-  {
-    title: 'Request ids',
-    text: [
-      'Every answer has the header `X-Request-ID`, which the log of the service names too. You may send your own: up to 64 letters, digits, hyphens and underscores.',
-    ],
-  },
-  {
-    title: 'Repeating a request safely',
-    text: [
-      'Send `Idempotency-Key` with `POST /api/v0/job`: the same key and body within 24 hours return the first answer again and create no second job. Another body with the same key is refused with 409.',
-    ],
-  },
-  {
-    title: 'Lists',
-    text: [
-      'Lists come in pages, newest first. `next_cursor` of one page is the `cursor` of the next; null means that there are no more.',
-    ],
-  },
-]
-
-interface Media {
-  schema: Schema
-  example?: unknown
-  examples?: Record<string, { value: unknown }>
-}
-
-interface Shown {
-  operationId: string
-  summary: string
-  tags: string[]
-  description: string
-  parameters: { name: string; in: string; schema: Schema }[]
-  requestBody?: { content: Record<string, Media> }
-  responses: Record<string, { description: string; content?: Record<string, Media> }>
-  'x-codeSamples': { source: string }[]
-}
-
-interface Document {
-  info: { title: string; description: string }
-  tags: { name: string; description: string }[]
-  paths: Record<string, Record<string, Shown>>
-  components: { schemas: Record<string, Schema> }
-}
+import { groupsOf, type ShownDocument, type ShownOperation } from './shownDocument.ts'
 
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
@@ -126,7 +45,7 @@ ${cells.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>
 
 const badge = (method: string): string => `<span class="method ${method}">${method.toUpperCase()}</span>`
 
-function answers(one: Shown): string {
+function answers(one: ShownOperation): string {
   const parts = Object.entries(one.responses).map(([status, { description, content }]) => {
     const [media] = Object.values(content ?? {})
     const named = Object.entries(media?.examples ?? {}).map(
@@ -142,7 +61,7 @@ function answers(one: Shown): string {
   return `<h4>Responses</h4>${parts.join('\n')}`
 }
 
-function operation(method: string, path: string, one: Shown): string {
+function operation(method: string, path: string, one: ShownOperation): string {
   const bodies = Object.entries(one.requestBody?.content ?? {})
   const parameters = one.parameters.map((each) => [
     `<code>${escape(each.name)}</code>`,
@@ -185,15 +104,8 @@ ${lines === undefined ? '' : code(lines)}
 }
 
 export function referencePage(document: Schema): string {
-  const { info, tags, paths, components } = document as unknown as Document
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => ({ method, path, one })),
-  )
-  const groups = tags.map(({ name, description }) => ({
-    name,
-    description,
-    list: operations.filter(({ one }) => one.tags[0] === name),
-  }))
+  const { info, components } = document as unknown as ShownDocument
+  const groups = groupsOf(document as unknown as ShownDocument)
   const schemas = Object.entries(components.schemas)
   return `<!doctype html>
 <html lang="en">

@@ -1,5 +1,5 @@
 // In charge of: how a row's job is changed until it can be divided: clips are a few seconds long.
-// Not in charge of: making the job (dividedRun.ts), whether it can be divided (transcoder/plan/division/).
+// Not in charge of: making the job (dividedRun.ts), whether it can be divided (transcoder/division/plan/).
 import type { JobChange, Row } from './row.ts'
 import type { SourceName } from './sourceClips.ts'
 

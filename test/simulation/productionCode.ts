@@ -36,7 +36,6 @@ export async function loadCode(root: string) {
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
   const parts = (await load('worker/db/parts.ts')) as typeof import('../../worker/db/parts.ts')
-  const records = (await load('worker/monitor/partRecords.ts')) as typeof import('../../worker/monitor/partRecords.ts')
   const builds = (await load('worker/taskApi/fittingBuild.ts')) as typeof import('../../worker/taskApi/fittingBuild.ts')
   const division = (await load('worker/taskApi/parts.ts')) as typeof import('../../worker/taskApi/parts.ts')
   return {
@@ -52,7 +51,7 @@ export async function loadCode(root: string) {
     jobs,
     tasks,
     parts,
-    partRecords: records.partRecords,
+    partRecords: division.partRecords,
     checkMain: follow.checkMain,
     endParts: follow.endParts,
     describeDivision: division.describeDivision,

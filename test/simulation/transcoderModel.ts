@@ -1,4 +1,4 @@
-// In charge of: a model of transcoder/server/controlServer.ts and transcoder/pipeline/runTask.ts as the Worker sees
+// In charge of: a model of transcoder/server/controlServer.ts and transcoder/runTask.ts as the Worker sees
 // them: the requests to the task API, their order and their retries, and how the task ends.
 // Not in charge of: media.
 import type { JobError } from '#contract/errors.ts'

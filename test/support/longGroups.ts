@@ -11,6 +11,7 @@ export interface LongGroup {
 
 const below = (folder: string, ...names: string[]): string[] => names.map((name) => `${folder}/${name}`)
 const encoding = (...names: string[]): string[] => below('test/node/transcoder/encoding', ...names)
+const division = (...names: string[]): string[] => below('test/node/transcoder/division', ...names)
 const pipeline = (...names: string[]): string[] => below('test/node/transcoder/pipeline', ...names)
 const node = (...names: string[]): string[] => below('test/node', ...names)
 const jobs = (...names: string[]): string[] => below('test/node/service/jobs', ...names)
@@ -32,20 +33,20 @@ export const LONG_GROUPS: Readonly<Record<string, LongGroup>> = {
   sources: {
     tests: [
       ...encoding('sourceFormats', 'video/keyFrameSeek'),
-      ...pipeline('sourceB', 'sources', 'runTask'),
+      ...pipeline('sources'),
       ...jobs('hlsSource'),
-      ...node('transcoder/analysis', 'everyday', 'truncation', 'service/security/hostileSources'),
+      ...node('transcoder/runTask', 'transcoder/analysis', 'everyday', 'truncation', 'service/security/hostileSources'),
     ],
     covers: transcoder('analysis', 'source', 'plan/streams'),
   },
   division: {
     tests: [
       ...encoding('video/chunkSources', 'video/transportChunks'),
-      ...pipeline('divided', 'survey', 'transportDivision'),
+      ...division('divided', 'sourceB', 'survey', 'transportDivision'),
       ...jobs('divided'),
       ...node('matrix/divided', 'players/divided'),
     ],
-    covers: transcoder('division', 'plan/division', 'pipeline/division', 'segmenter/cutters', 'formats/video'),
+    covers: transcoder('division', 'segmenter/cutters', 'formats/video'),
   },
   captions: {
     tests: [

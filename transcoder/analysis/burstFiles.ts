@@ -189,8 +189,8 @@ const PAIR_BYTES = 8
 
 async function* samplePairs(stream: Readable): AsyncGenerator<Int32Array> {
   let rest = Buffer.alloc(0)
-  for await (const chunk of stream) {
-    const bytes = Buffer.concat([rest, chunk as Buffer])
+  for await (const block of stream) {
+    const bytes = Buffer.concat([rest, block as Buffer])
     const whole = bytes.length - (bytes.length % PAIR_BYTES)
     rest = bytes.subarray(whole)
     yield Int32Array.from({ length: whole / 4 }, (_sample, at) => bytes.readInt32LE(4 * at))

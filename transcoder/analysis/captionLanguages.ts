@@ -34,8 +34,8 @@ async function findLanguages(
   const tables = new Map([[0, new SectionAssembler()]])
   const reader = new PacketReader()
   let read = 0
-  for await (const chunk of loopback.read(signal)) {
-    for (const packet of reader.push(chunk))
+  for await (const block of loopback.read(signal)) {
+    for (const packet of reader.push(block))
       for (const section of tables.get(pidOf(packet))?.push(packet) ?? []) {
         for (const table of readPat(section)?.values() ?? [])
           if (!tables.has(table)) tables.set(table, new SectionAssembler())
@@ -44,7 +44,7 @@ async function findLanguages(
         if (map !== null && isOurs && map.streams.some((stream) => stream.pid === pid))
           return captionLanguages(map, pid)
       }
-    read += chunk.length
+    read += block.length
     if (read > HEAD_BYTES) break
   }
   return {}

@@ -26,9 +26,9 @@ export async function findCues(
   const scan = new CueScan(pid, Math.round(startSeconds * TICKS_PER_SECOND), media.program?.number ?? null)
   const reader = new PacketReader()
   let read = 0
-  for await (const chunk of loopback.read(signal)) {
-    for (const packet of reader.push(chunk)) scan.push(packet)
-    read += chunk.length
+  for await (const block of loopback.read(signal)) {
+    for (const packet of reader.push(block)) scan.push(packet)
+    read += block.length
     if (scan.isFutile || (read > HEAD_BYTES && scan.found.pids.length === 0)) return null
     if (scan.isOverLimit)
       throw new TaskError('source_damaged', 'The source has more SCTE-35 cues than any broadcast could use.')

@@ -1,6 +1,5 @@
 // In charge of: how long the streams of a source last if its time stamps jump: the container's length is then the
 // difference of two clocks. It is measured from the packets, without the jumps, as ffmpeg plays them.
-// Not in charge of: where chunks of a jumping source begin (it is not divided: plan/division/soughtTransport.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { FfprobeError, runFfprobe, type FfmpegPrograms } from '../ffmpeg/run.ts'

@@ -142,7 +142,7 @@ async function captureStill(
   const pipeReaders = [
     async (stream: Readable) => void (jpegs = (await readJpegs(stream)) ?? []),
     async (stream: Readable) => {
-      for await (const chunk of stream) greys = Buffer.concat([greys, chunk as Buffer])
+      for await (const block of stream) greys = Buffer.concat([greys, block as Buffer])
     },
   ]
   await runFfmpeg(engine, args, { cwd, purpose: 'make the poster', signal, stallMs: TOTAL_MS, pipeReaders })

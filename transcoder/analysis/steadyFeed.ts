@@ -49,7 +49,7 @@ export class SteadyFeed {
           isBlocked: () => this.#isHeldBack,
           onLine,
           // The pipe is ended below: its end would look like the end of the source.
-          pipeReaders: [(stream) => pipeline(stream, (chunks) => this.#pass(chunks, pipe!, ended), { signal: ended })],
+          pipeReaders: [(stream) => pipeline(stream, (blocks) => this.#pass(blocks, pipe!, ended), { signal: ended })],
         })
         if (ended.aborted) return
         requireEnd(result)
@@ -58,9 +58,9 @@ export class SteadyFeed {
     }
   }
 
-  async #pass(chunks: AsyncIterable<Buffer>, pipe: NodeJS.WritableStream, ended: AbortSignal): Promise<void> {
-    for await (const chunk of chunks) {
-      if (pipe.write(chunk)) continue
+  async #pass(blocks: AsyncIterable<Buffer>, pipe: NodeJS.WritableStream, ended: AbortSignal): Promise<void> {
+    for await (const block of blocks) {
+      if (pipe.write(block)) continue
       this.#isHeldBack = true
       await once(pipe, 'drain', { signal: ended })
       this.#isHeldBack = false

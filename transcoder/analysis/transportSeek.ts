@@ -1,6 +1,6 @@
-// In charge of: where a chunk of a transport stream begins to decode: its time stamps are searched for the place, and the
+// In charge of: where decoding begins in the middle of a transport stream: its time stamps are searched for the place, and the
 // place for a frame with which decoding can begin.
-// Not in charge of: access units (formats/mpegts/videoUnits.ts), whether the clock runs on (division/chunkReading.ts).
+// Not in charge of: access units (formats/mpegts/videoUnits.ts).
 import { isSoughtCodec, type SoughtCodec } from '../formats/mpegts/accessPoint.ts'
 import { TICKS_PER_SECOND, wrapTicks } from '../formats/mpegts/clock.ts'
 import { videoUnits, type VideoUnit } from '../formats/mpegts/videoUnits.ts'

@@ -1,9 +1,10 @@
 // In charge of: the evidence that the chunks of a source without an index have exactly the frames of one run: its time
 // stamps run on from the first byte to the last, and its pictures have one format.
-// Not in charge of: the frames of a chunk (segmenter/segmentCheck.ts), where it begins to read (analysis/chunkPlace.ts).
+// Not in charge of: the frames of a chunk (segmenter/segmentCheck.ts), where it begins to read (division/chunkPlace.ts).
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { TransportReads } from '../source/transportReads.ts'
+import { ContinuityScan } from '../formats/mpegts/continuity.ts'
+import type { ReadingWatch } from '../pipeline/transcode.ts'
 import type { ChunkRecord } from './partRecord.ts'
 import { UnlikeChunks } from './unlikeChunks.ts'
 
@@ -13,8 +14,51 @@ export type ReadRecord = NonNullable<ChunkRecord['read']>
 const CONFIGURED =
   /^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_]\d+ @ [^\]]*\] (?:\[\w+\] )?(w:\d+ h:\d+ pixfmt:\S+).* (sar:\S+)/
 
+interface ByteSpan {
+  first: number
+  /** Exclusive. */
+  end: number
+}
+
+/** What was read of a transport stream: the stretches, and whether the time stamps in them run on. */
+export class TransportReads {
+  readonly #pids: readonly number[]
+  readonly #reads: { span: ByteSpan; scan: ContinuityScan }[] = []
+
+  /** PIDs of the streams that count. */
+  constructor(pids: readonly number[]) {
+    this.#pids = pids
+  }
+
+  /** A reader begins at this byte. Returns what takes its bytes. */
+  readonly begin = (first: number): ((bytes: Uint8Array) => void) => {
+    const read = { span: { first, end: first }, scan: new ContinuityScan(this.#pids) }
+    this.#reads.push(read)
+    return (bytes) => {
+      read.span.end += bytes.length
+      read.scan.push(bytes)
+    }
+  }
+
+  get hasJump(): boolean {
+    return this.#reads.some(({ scan }) => scan.jumps > 0)
+  }
+
+  /** The stretch around this byte, of readers that overlap; null = nobody read it. */
+  around(byte: number): ByteSpan | null {
+    const spans = this.#reads.map(({ span }) => span).toSorted((one, other) => one.first - other.first)
+    let found: ByteSpan | null = null
+    for (const { first, end } of spans) {
+      if (found !== null && first < found.end) found.end = Math.max(found.end, end)
+      else if (found !== null && byte < found.end) break
+      else found = { first, end }
+    }
+    return found !== null && found.first <= byte && byte < found.end ? found : null
+  }
+}
+
 /** What one chunk saw of the source. */
-export class ChunkReading {
+export class ChunkReading implements ReadingWatch {
   readonly #reads: TransportReads
   readonly #formats = new Set<string>()
   #incomplete: string | null = null
@@ -42,14 +86,14 @@ export class ChunkReading {
   }
 
   /** `plan`: of the chunk, with its place. Throws UnlikeChunks. */
-  record({ part }: Pick<Plan, 'part'>): ReadRecord {
+  record({ range }: Pick<Plan, 'range'>): ReadRecord {
     if (this.#reads.hasJump) throw new UnlikeChunks('the time stamps of the source jump')
     if (this.#incomplete !== null)
       throw new UnlikeChunks(`a chunk has not its frames: ${withoutStop(this.#incomplete)}`)
     const [format] = this.#formats
     if (format === undefined || this.#formats.size > 1)
       throw new UnlikeChunks('the pictures of the source change their format')
-    const span = this.#reads.around(part?.kind === 'chunk' ? (part.seek?.fromByte ?? 0) : 0)
+    const span = this.#reads.around(range?.seek?.fromByte ?? 0)
     if (span === null) throw new UnlikeChunks('a chunk was not read from its place on')
     return { ...span, format }
   }

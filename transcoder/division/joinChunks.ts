@@ -1,5 +1,5 @@
 // In charge of: the video of a divided job: the work objects of all chunks in their order, if they fit together.
-// Not in charge of: copying them into the outputs (pipeline/division/assembleJob.ts).
+// Not in charge of: copying them into the outputs (division/joinParts.ts).
 import { TaskError } from '#contract/taskError.ts'
 import type { RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'

@@ -1,8 +1,8 @@
 // In charge of: whether a decoder's buffer is filled in time where the chunks of a rendition meet.
-// Not in charge of: the buffer (formats/video/decoderBuffer.ts), how full it is where a chunk begins (plan/division/chunkBuffer.ts).
+// Not in charge of: the buffer (formats/video/decoderBuffer.ts), how full it is where a chunk begins (plan/video/rangeBuffer.ts).
 import type { Warning } from '#contract/errors.ts'
 import { excessBits, joinDemands, lackingBits } from '../formats/video/decoderBuffer.ts'
-import { bufferOf, FIRST_FULLNESS } from '../plan/division/chunkBuffer.ts'
+import { bufferOf, FIRST_FULLNESS } from '../plan/video/rangeBuffer.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import type { ChunkRecord, StreamRecord } from './partRecord.ts'

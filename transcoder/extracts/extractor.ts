@@ -185,8 +185,8 @@ export class Extractor {
     const frames = distinctFrames(still)
     let next = 0
     try {
-      for await (const chunk of stream)
-        for (const image of splitter.push(chunk as Buffer)) {
+      for await (const block of stream)
+        for (const image of splitter.push(block as Buffer)) {
           const frame = frames[next++]
           if (frame === undefined)
             throw new EngineError('output_broken', `There are more images than frames for stills[${still.index}].`)
@@ -231,10 +231,10 @@ export class Extractor {
     let bytes = 0
     const file: FileHandle = await open(this.#scratch('frames'), 'a')
     try {
-      for await (const chunk of stream) {
-        bytes += (chunk as Buffer).length
+      for await (const block of stream) {
+        bytes += (block as Buffer).length
         if (bytes > limit) throw new EngineError('output_broken', 'There are more frames than the preview has.')
-        await file.appendFile(chunk as Buffer)
+        await file.appendFile(block as Buffer)
       }
     } finally {
       await file.close()

@@ -32,8 +32,8 @@ export class WaveformFile {
     const file = await open(this.#peaks, 'w')
     try {
       const blocks = new BlockWriter(file)
-      for await (const chunk of samples) {
-        await blocks.write(bytesOf(counter.push(chunk as Buffer)))
+      for await (const block of samples) {
+        await blocks.write(bytesOf(counter.push(block as Buffer)))
         if (counter.pixels * channels > MAX_WAVEFORM_PIXELS)
           throw new TaskError(
             'output_too_large',

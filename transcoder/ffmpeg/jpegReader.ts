@@ -16,8 +16,8 @@ export async function readJpegs(stream: Readable): Promise<Uint8Array[] | null> 
   const jpegs: Uint8Array[] = []
   let bytes = 0
   try {
-    for await (const chunk of stream)
-      for (const jpeg of splitter.push(chunk as Buffer)) {
+    for await (const block of stream)
+      for (const jpeg of splitter.push(block as Buffer)) {
         bytes += jpeg.length
         if (bytes > MAX_BYTES) throw new EngineError('output_too_large', 'The thumbnails exceeded their maximum size.')
         jpegs.push(jpeg)

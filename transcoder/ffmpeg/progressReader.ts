@@ -22,11 +22,11 @@ function number(text: string | undefined): number | null {
  * Accepts text as it arrives, split at any position; calls back once for each complete report.
  * Fields may be `N/A`, absent or negative at the start.
  */
-export function progressReader(onReport: (progress: FfmpegProgress) => void): (chunk: string) => void {
+export function progressReader(onReport: (progress: FfmpegProgress) => void): (block: string) => void {
   let partialLine = ''
   let fields = new Map<string, string>()
-  return (chunk) => {
-    const lines = (partialLine + chunk).split('\n')
+  return (block) => {
+    const lines = (partialLine + block).split('\n')
     // ffmpeg's lines are short: of a longer line only the beginning is kept.
     partialLine = (lines.pop() ?? '').slice(0, 4096)
     for (const line of lines) {

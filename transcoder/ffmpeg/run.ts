@@ -173,7 +173,7 @@ export async function runFfmpeg(
     options.onProgress?.(report)
   })
   const decoder = new StringDecoder('utf8')
-  ffmpegProcess.child.stdout?.on('data', (chunk: Buffer) => read(decoder.write(chunk)))
+  ffmpegProcess.child.stdout?.on('data', (block: Buffer) => read(decoder.write(block)))
 
   const abort = () => stop('aborted')
   options.signal?.addEventListener('abort', abort, { once: true })
@@ -259,12 +259,12 @@ export async function runFfprobe(
     if (ended === 'exit') ended = why
     ffprobeProcess.kill()
   }
-  const chunks: Buffer[] = []
+  const blocks: Buffer[] = []
   let bytes = 0
-  ffprobeProcess.child.stdout?.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
+  ffprobeProcess.child.stdout?.on('data', (block: Buffer) => {
+    bytes += block.length
     if (bytes > (options.outputBytes ?? PROBE_OUTPUT_BYTES)) stop('too_much_output')
-    else chunks.push(chunk)
+    else blocks.push(block)
   })
   const timer = setTimeout(stop, timeoutMs, 'timeout')
   const abort = () => stop('aborted')
@@ -274,7 +274,7 @@ export async function runFfprobe(
     const { code, signal } = await ffprobeProcess.closed
     if (ended === 'exit') ffprobeProcess.requireNotKilled(signal)
     if (ended !== 'exit' || code !== 0) throw new FfprobeError(ended, code, signal, ffprobeProcess.stderr())
-    return Buffer.concat(chunks).toString('utf8')
+    return Buffer.concat(blocks).toString('utf8')
   } finally {
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', abort)
@@ -320,15 +320,15 @@ async function spawnProcess(
   const began = performance.now()
   const onEnd = engine.onRun?.({ program, args, purpose: options.purpose ?? basename(program) })
   let tail = Buffer.alloc(0)
-  const keep = (chunk: Buffer) => {
-    tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
+  const keep = (block: Buffer) => {
+    tail = Buffer.concat([tail, block]).subarray(-STDERR_BYTES)
   }
   const { onLine } = options
   const lines =
     onLine === undefined ? null : lineReader((line) => void (onLine(line) && keep(Buffer.from(`${line}\n`))))
-  child.stderr!.on('data', (chunk: Buffer) => {
-    if (lines === null) keep(chunk)
-    else lines.push(chunk)
+  child.stderr!.on('data', (block: Buffer) => {
+    if (lines === null) keep(block)
+    else lines.push(block)
   })
   let killer: NodeJS.Timeout | undefined
   let isKilledByUs = false
@@ -393,12 +393,12 @@ async function spawnProcess(
 /** Longer than any line of ffmpeg. The rest of a longer line is left out, or becomes another line. */
 const MAX_LINE = 4096
 
-function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => void; end: () => void } {
+function lineReader(onLine: (line: string) => void): { push: (block: Buffer) => void; end: () => void } {
   const decoder = new StringDecoder('utf8')
   let partialLine = ''
   return {
-    push: (chunk) => {
-      const lines = (partialLine + decoder.write(chunk)).split('\n')
+    push: (block) => {
+      const lines = (partialLine + decoder.write(block)).split('\n')
       partialLine = lines.pop() ?? ''
       for (const line of lines) onLine(line.slice(0, MAX_LINE))
       if (partialLine.length <= MAX_LINE) return

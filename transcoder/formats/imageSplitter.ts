@@ -6,7 +6,7 @@ import { JpegSplitter } from './jpegSplitter.ts'
 
 export interface ImageSplitter {
   /** Returns the images that are now complete. Throws FormatError for anything else. */
-  push(chunk: Uint8Array): Uint8Array[]
+  push(block: Uint8Array): Uint8Array[]
   /** Throws FormatError where an image is incomplete. */
   end(): void
 }
@@ -22,7 +22,7 @@ export function imageSplitter(format: 'jpeg' | 'webp' | 'png'): ImageSplitter {
 /** Images whose length follows from their headers. */
 class LengthSplitter implements ImageSplitter {
   readonly #lengthOf: (bytes: Uint8Array) => number | null
-  #chunks: Uint8Array[] = []
+  #blocks: Uint8Array[] = []
   #bytes = 0
   /** Bytes of the image that has begun; null = not known yet. */
   #length: number | null = null
@@ -31,19 +31,19 @@ class LengthSplitter implements ImageSplitter {
     this.#lengthOf = lengthOf
   }
 
-  push(chunk: Uint8Array): Uint8Array[] {
-    this.#chunks.push(chunk)
-    this.#bytes += chunk.length
+  push(block: Uint8Array): Uint8Array[] {
+    this.#blocks.push(block)
+    this.#bytes += block.length
     const images: Uint8Array[] = []
     for (;;) {
-      if (this.#length === null || this.#length <= this.#bytes) this.#chunks = [concatBytes(this.#chunks)]
-      const [all = new Uint8Array(0)] = this.#chunks
+      if (this.#length === null || this.#length <= this.#bytes) this.#blocks = [concatBytes(this.#blocks)]
+      const [all = new Uint8Array(0)] = this.#blocks
       this.#length ??= this.#lengthOf(all)
       if (this.#length !== null && this.#length > LARGEST)
         throw new FormatError('damaged', 'An image exceeds its maximum size.')
       if (this.#length === null || this.#length > this.#bytes) return images
       images.push(all.slice(0, this.#length))
-      this.#chunks = [all.subarray(this.#length)]
+      this.#blocks = [all.subarray(this.#length)]
       this.#bytes -= this.#length
       this.#length = null
     }

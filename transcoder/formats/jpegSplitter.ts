@@ -23,8 +23,8 @@ export class JpegSplitter {
   }
 
   /** Returns the images that are now complete. Throws FormatError for anything but JPEG. */
-  push(chunk: Uint8Array): Uint8Array[] {
-    this.#bytes = concatBytes([this.#bytes, chunk])
+  push(block: Uint8Array): Uint8Array[] {
+    this.#bytes = concatBytes([this.#bytes, block])
     const pictures: Uint8Array[] = []
     for (let code = this.#next(); code !== null; code = this.#next()) {
       if (code !== END) continue

@@ -3,7 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { Attempt } from '../attempt.ts'
 import type { BitmapTrack, MediaInfo } from '../plan/model/mediaInfo.ts'
-import { secondsBeforePart, secondsOfPart } from '../plan/model/partFrames.ts'
+import { secondsBeforeRange, secondsOfRange } from '../plan/model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { drawnBitmaps } from '../plan/streams/bitmapBurnIn.ts'
 import { outputStartSeconds } from '../plan/streams/outputTiming.ts'
@@ -13,7 +13,7 @@ import {
   measureBitmapTrack,
   writeBitmapMovie,
   type BitmapPackets,
-  type ShownPart,
+  type ShownStretch,
 } from '../source/bitmapTrack.ts'
 
 const SPARE_SECONDS = 5
@@ -42,21 +42,25 @@ export class DrawnBitmaps {
   /** `used`: the source with the cut. */
   measure(spec: JobSpec, used: MediaInfo): Promise<BitmapTrack> {
     const startSeconds = outputStartSeconds(spec, used)
-    return measureBitmapTrack(this.#packets, shownPart({ media: used, startSeconds }), this.#attempt.controller.signal)
+    return measureBitmapTrack(
+      this.#packets,
+      shownStretch({ media: used, startSeconds }),
+      this.#attempt.controller.signal,
+    )
   }
 
   /** The movie of the images that the plan's task draws; null = nothing is drawn. */
   async writeMovie(plan: Plan, used: { media: MediaInfo; startSeconds: number }): Promise<string | null> {
     const { workspace, controller } = this.#attempt
     if (plan.burnIn?.kind !== 'bitmap' || plan.burnIn.drawn === null) return null
-    return writeBitmapMovie(this.#packets, shownPart(used), plan.burnIn.drawn, workspace, controller.signal, {
-      from: secondsBeforePart(plan),
-      // More than the frames that are encoded after a chunk.
-      to: secondsBeforePart(plan) + (secondsOfPart(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
+    return writeBitmapMovie(this.#packets, shownStretch(used), plan.burnIn.drawn, workspace, controller.signal, {
+      from: secondsBeforeRange(plan),
+      // More than the frames that are encoded after a range.
+      to: secondsBeforeRange(plan) + (secondsOfRange(plan) ?? Number.POSITIVE_INFINITY) + SPARE_SECONDS,
     })
   }
 }
 
-function shownPart({ media, startSeconds }: { media: MediaInfo; startSeconds: number }): ShownPart {
+function shownStretch({ media, startSeconds }: { media: MediaInfo; startSeconds: number }): ShownStretch {
   return { startSeconds, seconds: media.video?.durationSeconds ?? null }
 }

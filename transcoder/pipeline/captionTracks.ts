@@ -12,9 +12,9 @@ import { tx3gFile } from '../formats/mp4/tx3gFile.ts'
 import { tx3gTracks } from '../plan/argv/captionInputs.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { carrierRates } from '../plan/argv/captionCarriers.ts'
-import { chunkRange } from '../plan/argv/chunkArgs.ts'
+import { rangeInCut } from '../plan/argv/rangeArgs.ts'
 import { encodedVideo } from '../plan/argv/ffmpegArgs.ts'
-import { runOutFrames } from '../plan/division/chunkBuffer.ts'
+import { runOutFrames } from '../plan/video/rangeBuffer.ts'
 import { embedCaptions } from '../plan/streams/embeddedCaptions.ts'
 import { placeCues } from '../plan/streams/placeCues.ts'
 import type { Workspace } from '../workspace.ts'
@@ -63,7 +63,7 @@ export async function writeCaptionCarriers(
   for (const [index, rate] of carrierRates(videos).entries()) {
     const sent = found ?? embedCaptions(spec, files, { cut: plan.cut, duration: plan.durationSeconds })
     const path = join(workspace.root, `carrier_${index}.m2v`)
-    const range = chunkRange(plan, rate, runOutFrames(plan, rate)) ?? undefined
+    const range = rangeInCut(plan, rate, runOutFrames(plan, rate)) ?? undefined
     await writeFile(path, batches(captionFrames(sent, rate, range)))
     paths.push(path)
   }

@@ -11,7 +11,6 @@ import { describeDamage } from '../analysis/damage/damageReport.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { TsMeter } from '../formats/metering/tsMeter.ts'
 import { inputFlags, READ_THROUGH_FLAGS } from '../ffmpeg/inputAllowlist.ts'
-import { skipsVideo } from '../analysis/expectedBytes.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import { printableCommand } from '../ffmpeg/printableCommand.ts'
 import type { FfmpegProgress } from '../ffmpeg/progressReader.ts'
@@ -29,7 +28,7 @@ import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { AudioStream, MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { secondsOfPart } from '../plan/model/partFrames.ts'
+import { secondsOfRange, skipsVideo } from '../plan/model/encodedRange.ts'
 import { requiredDuration } from '../plan/streams/outputTiming.ts'
 import { probe } from '../analysis/probe.ts'
 import { WorkUpload } from '../upload/workObjects.ts'
@@ -61,7 +60,7 @@ export interface SegmentPipes {
   requireComplete(source: MediaInfo, seconds: number | null): void
 }
 
-/** The pieces of a joined source (join/joinFeed.ts), or streams that parts of the job encoded, written to pipes. */
+/** Streams that are written to pipes: the pieces of a joined source (join/joinFeed.ts), or streams that are stored already. */
 export interface JoinedPieces {
   pipeFeed: () => PipeFeed
   /** True while the encoder waits for a piece. */
@@ -72,7 +71,7 @@ export interface JoinedPieces {
 
 /** What a run is given that decodes the source. */
 export interface Decoding {
-  /** Where the tracks of a part are stored (upload/workObjects.ts). */
+  /** Where tracks are stored that are no outputs (upload/workObjects.ts). */
   workDirectory: string
   /** The source can be read at any position. */
   seekable: boolean
@@ -176,7 +175,7 @@ async function runEncode(
       onFailure: (error) => {
         if (!discard.signal.aborted) controller.abort(error)
       },
-      onBytes: meters[index] === null ? undefined : (chunk) => meters[index]?.push(chunk),
+      onBytes: meters[index] === null ? undefined : (bytes) => meters[index]?.push(bytes),
     })
   })
   const sizes = files.map(() => 0)
@@ -254,7 +253,7 @@ const MAX_PRODUCED_SHARE = 0.9
 
 /** How much of the outputs is made, by their bytes. */
 function producedShare({ loopback }: Attempt, plan: Plan, bytes: number): number {
-  const seconds = secondsOfPart(plan)
+  const seconds = secondsOfRange(plan)
   if (seconds === null) return Math.min(MAX_PRODUCED_SHARE, loopback.readFraction)
   const segments = plan.packaging === null ? 0 : segmentBytes(plan.packaging, seconds)
   const expected = plannedFiles(plan).reduce((sum, { expectedBytes }) => sum + expectedBytes, segments)
@@ -377,7 +376,7 @@ function spawnFfmpeg(
         }
       : [],
   )
-  const seconds = secondsOfPart(plan)
+  const seconds = secondsOfRange(plan)
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose: ENCODE,
@@ -434,7 +433,7 @@ function decodedAudio(decoding: Decoding | null, { audio }: MediaInfo): AudioStr
  */
 const MAX_DURATION_FACTOR = 10
 const MAX_EXTRA_SECONDS = 600
-/** The clock of an output, or of a chunk, may begin this late. */
+/** The clock of an output may begin this late. */
 const LATE_CLOCK_SECONDS = 10
 
 function requirePlausibleDuration(seconds: number, expected: number | null, controller: AbortController): void {

@@ -46,7 +46,7 @@ export async function readFrameCaptions(
     bytesRead: () => loopback.bytesServed,
     pipeReaders: [
       async (stream) => {
-        for await (const chunk of stream) for (const frame of extractor.push(chunk as Buffer)) onFrame(frame)
+        for await (const block of stream) for (const frame of extractor.push(block as Buffer)) onFrame(frame)
         for (const frame of extractor.end()) onFrame(frame)
       },
     ],

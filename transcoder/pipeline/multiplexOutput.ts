@@ -81,7 +81,7 @@ export async function multiplexStream(
     }
   }
   try {
-    for await (const chunk of stream) await write(multiplexer.push(chunk))
+    for await (const block of stream) await write(multiplexer.push(block))
     await write(multiplexer.end())
     return multiplexer.lateUnits
   } catch (error) {

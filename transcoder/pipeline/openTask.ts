@@ -20,7 +20,7 @@ import type { AttemptTimers } from './attemptTimers.ts'
 import { DrawnBitmaps } from './bitmapBurnIn.ts'
 import { requireCompleteSource } from './encode.ts'
 import type { HeadStart } from './headStart.ts'
-import { divideSource } from './join/sourcePieces.ts'
+import { splitSource } from './join/sourcePieces.ts'
 import { JoinedSource } from './join/joinedSource.ts'
 import type { InputsContext } from './join/openInputs.ts'
 import { withLengths } from './sourceLengths.ts'
@@ -56,7 +56,7 @@ export interface OpenTask {
   /** Of `media`. */
   timeline: Timeline
   logo: LogoImage | null
-  /** null = the job draws none, or the attempt makes a part of it: chunks have stored ones (division/drawnSubtitles.ts). */
+  /** null = the job draws none, or the attempt makes a part of it, which has stored ones. */
   bitmaps: DrawnBitmaps | null
   /** Audio that is taken out of the source. */
   bursts: BurstFiles
@@ -79,11 +79,11 @@ export async function openTask(attempt: Attempt, task: TaskDescription, surround
           throw await explainRefusal(loopback, error, controller.signal)
         })
   const pieces =
-    found === null || followsOneFile(task) ? null : await divideSource(attempt, requested, found.formats, headStart)
+    found === null || followsOneFile(task) ? null : await splitSource(attempt, requested, found.formats, headStart)
   const spec = pieces?.spec ?? requested
   if (spec.inputs !== null) await headStart.end()
   const joined =
-    spec.inputs === null ? null : await JoinedSource.open({ attempt, spec, ...inputs, division: pieces?.division })
+    spec.inputs === null ? null : await JoinedSource.open({ attempt, spec, ...inputs, split: pieces?.split })
   const { size: sizeBytes } = joined ?? opened!
   const began = opened === null ? performance.now() : openedAt
   const probed = joined?.firstMedia ?? (await withLengths(attempt, found!, sizeBytes))

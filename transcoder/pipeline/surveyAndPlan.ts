@@ -1,6 +1,5 @@
 // In charge of: analysing an open source, and the plan that follows from it.
-// Not in charge of: single analyses (analysis/), the choices of the plan (plan/planJob.ts), its division
-// (division/divideJob.ts), storing it (taskPlan.ts).
+// Not in charge of: single analyses (analysis/), the choices of the plan (plan/planJob.ts), storing it (taskPlan.ts).
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
 import { findCues } from '../analysis/findCues.ts'
@@ -13,6 +12,7 @@ import { cutCues } from '../formats/scte35/cutCues.ts'
 import { sourceReport } from '../plan/estimate/sourceReport.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { VideoSurvey } from '../plan/model/videoSurvey.ts'
+import type { Plan } from '#contract/task/plan/plan.ts'
 import { planJob } from '../plan/planJob.ts'
 import { needsDeepProbe } from '../plan/streams/audioStreamCount.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
@@ -26,10 +26,12 @@ import { readDrawnCaptions } from './burnIn/drawnCaptions.ts'
 import { requireCompleteSource } from './encode.ts'
 import { isSeekable, type OpenTask } from './openTask.ts'
 import { requireSourceSeconds, usedSeconds } from './sourceLengths.ts'
-import { divided, type Divided } from './division/divideJob.ts'
 
-export interface Surveyed extends Divided {
+export interface Surveyed {
+  plan: Plan
   media: MediaInfo
+  /** The source that the plan was made for: with the cut, and what was measured. */
+  used: MediaInfo
   drawn: DrawnCaptions | null
   /** Of the whole source. The plan contains the frames at which they splice, not the cues, which may be megabytes. */
   cues: CueFindings | null
@@ -42,7 +44,7 @@ export async function surveyAndPlan(open: OpenTask): Promise<Surveyed> {
   if (joined === null) return surveyFile(open)
   const planned = await joined.analyzeAndPlan(task, logo, captionFiles)
   await reportSource(open, planned.media)
-  return { ...planned, ...(await divided(open, planned.plan, planned.media)), cues: null, hasCaptions: false }
+  return { ...planned, used: planned.media, cues: null, hasCaptions: false }
 }
 
 /** `found`: cues of the source. */
@@ -124,11 +126,11 @@ async function surveyFile(open: OpenTask): Promise<Surveyed> {
     drawn,
     bitmapTrack,
   })
-  const made = await divided(open, plan, measured)
   await reported
   return {
+    plan,
     media: whole,
-    ...made,
+    used: measured,
     drawn,
     cues,
     hasCaptions: inspected.video?.closedCaptions === true,

@@ -3,10 +3,8 @@
 import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
-import { AttemptAbort, StaleAttempt } from '../errors.ts'
-import { withoutDivision } from '../plan/division/withDivision.ts'
+import { StaleAttempt } from '../errors.ts'
 import { fitsEngine, forEngine, withEngine } from '../plan/planEngine.ts'
-import type { SourceVersion } from '#contract/task/plan/divisionPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 
 export function requireMatchingTask(task: TaskDescription, request: RunRequest): void {
@@ -39,8 +37,8 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
     log.info('the plan of another version is made again')
     return null
   }
-  // Another build encodes no chunks of a division (requirePlannedBuild).
-  const canDivide = plan.division === null || plan.engine?.build === engine.build
+  // Another build encodes nothing of a divided job (division/dividedPlan.ts).
+  const canDivide = plan.division == null || plan.engine?.build === engine.build
   const fits = canDivide && fitsEngine(plan, engine.features)
   if (plan.engine !== undefined && plan.engine.build !== engine.build)
     log.info(fits ? 'the plan of another ffmpeg is followed' : 'the plan of another ffmpeg is made again', {
@@ -48,41 +46,6 @@ export function storedPlanFor({ engine, log }: Attempt, task: TaskDescription): 
       encodes_with: `${engine.version} (${engine.build})`,
     })
   return fits ? forEngine(plan, engine.features) : null
-}
-
-/** The plan of a divided job, which is never made again: parts of it are stored. */
-export function dividedPlan({ plan: stored }: TaskDescription): Plan {
-  const plan = hasStoredPlan({ plan: stored }) ? readPlan(stored) : null
-  if (plan?.division == null)
-    throw new TaskError(
-      'protocol_mismatch',
-      'The plan of the divided job was made by a different version of the transcoder.',
-    )
-  return plan
-}
-
-/** For one attempt at all of a divided job. It is not stored: the next attempt finds the same parts. */
-export function undividedPlan({ engine }: Attempt, task: TaskDescription, reason: string): Plan {
-  const plan = dividedPlan(task)
-  if (!fitsEngine(plan, engine.features))
-    throw new AttemptAbort('interrupted', 'The job was planned for another build of ffmpeg.')
-  return forEngine(withoutDivision(plan, reason), engine.features)
-}
-
-/** Each part opens the source by itself: chunks of two versions would be joined without a trace. */
-export function requirePlannedSource(plan: Plan, opened: SourceVersion): void {
-  const planned = plan.division?.source
-  if (planned == null || (planned.size === opened.size && planned.etag === opened.etag)) return
-  throw new TaskError('source_changed', 'The source changed while the parts of the job were read.')
-}
-
-/**
- * Chunks of one rendition have one header, so another build of ffmpeg, whose encoders may write another one, encodes none
- * of them: the task is given back.
- */
-export function requirePlannedBuild({ engine }: Attempt, plan: Plan): void {
-  if (plan.engine?.build === engine.build) return
-  throw new AttemptAbort('interrupted', 'The other parts of the job are made with another build of ffmpeg.')
 }
 
 /** The first plan that is stored through the task API is used by all attempts that can carry it out. */
@@ -101,7 +64,7 @@ export async function storePlan(
 }
 
 /** null = made by another version of this program, before an upgrade or during a rollout. */
-function readPlan(value: unknown): Plan | null {
+export function readPlan(value: unknown): Plan | null {
   const plan = value as Partial<Plan> | null
   const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
   if (plan?.version !== 3 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging && !plan.extracts))

@@ -4,14 +4,10 @@
 import { MAIN_TASK, partTaskNumber } from '#contract/taskId.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Attempt } from '../attempt.ts'
-import { expectChunk } from '../analysis/chunkPlace.ts'
-import { expectPart, readTracks, skipsVideo } from '../analysis/expectedBytes.ts'
-import { withKeyFrame } from '../analysis/keyFrameSeek.ts'
 import { DamageMonitor } from '../analysis/damage/damageMonitor.ts'
 import { codecChangeError } from '../analysis/damage/endedStreams.ts'
 import { describeDamage, type DamageSummary } from '../analysis/damage/damageReport.ts'
 import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from '../analysis/damage/streamBeginning.ts'
-import type { ChunkReading } from '../division/chunkReading.ts'
 import { workDirectory } from '../upload/workObjects.ts'
 import { Extractor } from '../extracts/extractor.ts'
 import type { Cue, CueFindings } from '../formats/scte35/cueScan.ts'
@@ -20,7 +16,6 @@ import { readCut } from '../plan/argv/cutArgs.ts'
 import { withMainExtracts } from '../plan/argv/extractArgs.ts'
 import { withSteadyMixes } from '../plan/argv/audioGraphs.ts'
 import { timeLimits } from '../plan/estimate/deadline.ts'
-import { planOfPart } from '../plan/division/partPlan.ts'
 import { joinedMedia } from '../plan/join/planJoin.ts'
 import { hasTimedLength } from '../analysis/mediaLength.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
@@ -30,7 +25,7 @@ import type { Plan } from '#contract/task/plan/plan.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
 import { extractPipes, plannedPipes } from '../plan/model/plannedPipes.ts'
 import type { DrawnCaptions } from '../plan/streams/burnIn.ts'
-import { secondsBeforePart } from '../plan/model/partFrames.ts'
+import { secondsBeforeRange } from '../plan/model/encodedRange.ts'
 import { warnClockJumps } from '../plan/streams/clockJumps.ts'
 import { applyCut } from '../plan/streams/cut.ts'
 import { outputStartSeconds, timelineOf } from '../plan/streams/outputTiming.ts'
@@ -70,12 +65,23 @@ export interface Transcoded {
   learned: Warning[]
 }
 
-/** What a part of a divided job needs besides its plan. */
+/** What a run needs that encodes a range of the video, or none of it. */
 export interface TranscodeOptions {
-  /** The plan of the whole job. */
+  /** The plan of the whole job; missing = this is it. */
   whole?: Plan
-  /** What a chunk sees of a source without an index. */
-  reading?: ChunkReading
+  /** Sees how the source is read. */
+  watch?: ReadingWatch | undefined
+  /** Another run reads all of the source, and reports what is wrong with its container. */
+  ignoresContainer?: boolean
+}
+
+export interface ReadingWatch {
+  /** For `LoopbackServer.observe`. */
+  readonly onReader: (first: number) => (bytes: Uint8Array) => void
+  /** Called with each line of ffmpeg. */
+  readonly onLine: (line: string) => void
+  /** Called, in place of an error, if the run does not have all of its frames. */
+  readonly onIncomplete: (error: Error) => void
 }
 
 /** All files of the plan are complete on disk or in pipes; their uploads may still run. */
@@ -106,15 +112,14 @@ const SOURCE_ERRORS: ReadonlySet<string> = new Set(['source_damaged', 'too_many_
 
 async function transcodeOnce(
   open: OpenTask,
-  { plan: followed, drawn, cues: sourceCues }: FollowedPlan,
-  { reading, ...ofPart }: TranscodeOptions,
+  { plan, drawn, cues: sourceCues }: FollowedPlan,
+  { watch, whole, ignoresContainer = false }: TranscodeOptions,
   steady: boolean,
 ): Promise<Transcoded> {
   const { attempt, task, surroundings, spec, joined, sizeBytes, began, bitmaps, captionFiles } = open
   const { loopback, settings, workspace, progress, log, controller } = attempt
-  await requireOutputSpace(attempt, followed)
+  await requireOutputSpace(attempt, plan)
   const seekable = await isSeekable(open)
-  const plan = await planToRun(open, followed)
   const media = await open.bursts.follow(plan.pids?.bursts ?? [], open.media, plan.deepProbe)
   const ofPieces = plan.reads.kind === 'pieces' ? joinedMedia(plan.reads.join) : null
   const known = ofPieces ?? media
@@ -133,7 +138,7 @@ async function transcodeOnce(
   const pieces = joined?.feed(plan, { cpuSeconds: limits?.cpuSeconds, steady }) ?? null
   const startSeconds = outputStartSeconds(spec, used)
   loopback.stopCaching()
-  if (reading !== undefined) loopback.observe(reading.onReader)
+  if (watch !== undefined) loopback.observe(watch.onReader)
   progress.setPhase('transcoding')
   const timing = {
     cues,
@@ -145,23 +150,23 @@ async function transcodeOnce(
       ? null
       : new Segmenter(attempt, plan, task, {
           ...timing,
-          ...ofPart,
-          ...(reading === undefined ? {} : { onIncomplete: reading.onIncomplete }),
+          ...(whole === undefined ? {} : { whole }),
+          ...(watch === undefined ? {} : { onIncomplete: watch.onIncomplete }),
         })
   const damage = new DamageMonitor({
     media: known,
     plan,
     startSeconds: timing.startSeconds,
-    secondsBefore: secondsBeforePart(plan),
+    secondsBefore: secondsBeforeRange(plan),
     clockSeconds: timing.secondsBefore,
-    ignoresContainer: plan.part?.kind === 'chunk' && ofPart.whole !== undefined && hasRest(ofPart.whole),
+    ignoresContainer,
     begunWithin: begunWithin(beginning, known),
     limit: spec.maxSourceErrors,
     onExceeded: (error) => controller.abort(error),
   })
   const late: Late[] = []
   let measured: MediaInfo | null = null
-  const isMeasurable = joined === null && plan.part === undefined && plan.cut === null && hasTimedLength(known)
+  const isMeasurable = joined === null && plan.range === undefined && plan.cut === null && hasTimedLength(known)
   const extractor = plan.extracts === null ? null : new Extractor(attempt, plan, plan.extracts)
   const main = withMainExtracts(steady ? withSteadyMixes(plan, known.audio) : plan)
   const encoded = isEmpty(main)
@@ -179,7 +184,7 @@ async function transcodeOnce(
           measuredSource: async () => (measured ??= isMeasurable ? await measureSourceLengths(attempt, used) : null),
           maxSeconds: task.max_source_seconds ?? Infinity,
           cpuSeconds: limits?.cpuSeconds,
-          onLine: reading?.onLine ?? null,
+          onLine: watch?.onLine ?? null,
         },
         joined: pieces,
         cues,
@@ -229,47 +234,8 @@ async function transcodeOnce(
   }
 }
 
-/** A part is told which bytes of the source it will read, and where: what a transport stream has instead of an index is found here. */
-async function planToRun({ attempt, spec, media, timeline, joined }: OpenTask, plan: Plan): Promise<Plan> {
-  const { loopback, controller } = attempt
-  if (joined !== null || plan.part === undefined) return plan
-  const used = applyCut(media, timeline, plan.cut === null ? null : { ...plan.cut, endsAfterSource: false })
-  const startSeconds = outputStartSeconds(spec, used)
-  const tracks = await readTracks(loopback, media, controller.signal)
-  // Before much is expected: it reads the beginning of a frame.
-  const begun = await withKeyFrame(loopback, plan, { media, startSeconds }, controller.signal)
-  expectPart(loopback, { plan, startSeconds }, tracks)
-  const located = await expectChunk(loopback, begun, { spec, media }, controller.signal)
-  const videoOffsetSeconds = offsetOfPart(located, { media, timeline }, attempt.engine.features)
-  return { ...located, videoOffsetSeconds }
-}
-
-/**
- * Any but 0, with which ffmpeg 5 begins its clock of a transport stream with the streams that a run uses. Less than a tick
- * of its time stamps: they stay as they are.
- */
-const NO_OFFSET_SECONDS = 1e-6
-
-/** Versions of ffmpeg that begin their clock with the streams that a run uses begin it elsewhere in each part. */
-function offsetOfPart(
-  plan: Plan,
-  { media, timeline }: Pick<OpenTask, 'media' | 'timeline'>,
-  features: Attempt['engine']['features'],
-): number {
-  if (!media.formats.includes('mpegts')) return plan.videoOffsetSeconds
-  const isChunk = plan.part?.kind === 'chunk'
-  if (!isChunk && !skipsVideo(plan)) return plan.videoOffsetSeconds
-  const offset = isChunk ? timeline.offsets.frames : timeline.offsets.sound
-  return offset === 0 && !features.clockFromUsedStreams ? NO_OFFSET_SECONDS : offset
-}
-
-/** The rest of the job reads the source: it makes more than files of its own. */
-function hasRest(whole: Plan): boolean {
-  return !isEmpty(withMainExtracts(planOfPart(whole, { kind: 'rest' })))
-}
-
 /** The run that makes the outputs would make nothing: all files are read in runs of their own. */
-function isEmpty(plan: Plan): boolean {
+export function isEmpty(plan: Plan): boolean {
   return plannedFiles(plan).length === 0 && plannedPipes(plan).length === 0 && extractPipes(plan).length === 0
 }
 

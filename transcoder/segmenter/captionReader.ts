@@ -13,7 +13,7 @@ import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
  * Reads to the end. Data that cannot be read as captions is skipped: damage of the video is detected by the encode. */
 export async function readCaptions(stream: Readable, decoder: CaptionDecoder, beforeTicks = 0): Promise<void> {
   const source = new CaptionExtractor(TS_ORIGIN_TICKS + beforeTicks)
-  for await (const chunk of stream)
-    for (const { time, bytes } of source.push(chunk as Buffer)) decoder.push(time, bytes)
+  for await (const block of stream)
+    for (const { time, bytes } of source.push(block as Buffer)) decoder.push(time, bytes)
   for (const { time, bytes } of source.end()) decoder.push(time, bytes)
 }

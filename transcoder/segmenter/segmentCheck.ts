@@ -26,11 +26,11 @@ export interface RecordedRendition {
   codecs: string[]
   /** Hex, for Smooth. */
   codecPrivateData: string
-  /** What precedes the first segment. For a chunk it is the video before the chunk, otherwise nothing. */
+  /** What precedes the first segment. For a range it is the video before it, otherwise nothing. */
   before: { segments: number; frames: number }
   /** Where each audio stream that is muxed with video ends, in ticks, in the order of the rendition's audio. */
   audioEnds: number[]
-  /** Chunk of a constant bitrate: bytes by which it is too long for the next chunk (chunkEndCutter.ts). */
+  /** Range of a constant bitrate: bytes by which it is too long for the next one (constantRateRange.ts). */
   overrun?: number
 }
 
@@ -52,18 +52,17 @@ export function cadenceFor(rendition: RenditionPlan): Cadence {
   return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate, ...starts }
 }
 
-/** Nothing precedes a stream that is not divided. */
+/** Nothing precedes a stream that is encoded as a whole. */
 export const FROM_THE_BEGINNING: RecordedRendition['before'] = { segments: 0, frames: 0 }
 
-/** What precedes a chunk that begins with full segment `from` of the regular grid. */
-export function beforeChunk(rendition: RenditionPlan, from: number): RecordedRendition['before'] {
+/** What precedes a range that begins with full segment `from` of the regular grid. */
+export function beforeRange(rendition: RenditionPlan, from: number): RecordedRendition['before'] {
   const frames = from * rendition.segmentFrames
   return { segments: segmentsBefore(cadenceFor(rendition), frames), frames }
 }
 
 /**
- * Checks all renditions. Of a divided video, the record of the last chunk is enough. `startSeconds`: the time in the source
- * at which the outputs begin. Throws output_incomplete.
+ * Checks all renditions. `startSeconds`: the time in the source at which the outputs begin. Throws output_incomplete.
  */
 export function requireCompleteSegments(
   plan: Pick<Plan, 'durationSeconds' | 'sourceAudio'>,
@@ -97,10 +96,10 @@ export function requireCompleteSegments(
 }
 
 /**
- * `to`: the full segment at which the chunk ends; null = the end of the video. Whether audio is as long is checked where
+ * `to`: the full segment at which the range ends; null = the end of the video. Whether audio is as long is checked where
  * it is made. Throws output_incomplete.
  */
-export function requireCompleteChunk(
+export function requireCompleteRange(
   to: number | null,
   all: readonly RecordedRendition[],
   source: MediaInfo,
@@ -118,7 +117,7 @@ export function requireCompleteChunk(
       requireRenditionDuration(each, streamDuration(rendition, source, startSeconds), source)
       continue
     }
-    const end = beforeChunk(rendition, to)
+    const end = beforeRange(rendition, to)
     const frames = recorded.segments.reduce((sum, segment) => sum + segment.frames, 0)
     if (frames !== end.frames - before.frames || segmentCount(each) !== end.segments)
       throw incompleteRendition(

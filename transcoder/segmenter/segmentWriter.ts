@@ -63,9 +63,9 @@ export async function writeSegments(
 ): Promise<{ recorded: RecordedStream; incompleteError: TaskError | null }> {
   const writer = new SegmentWriter(options)
   try {
-    for await (const chunk of stream) {
-      options.onBytes((chunk as Buffer).length)
-      await writer.write(options.cutter.push(chunk as Buffer))
+    for await (const block of stream) {
+      options.onBytes((block as Buffer).length)
+      await writer.write(options.cutter.push(block as Buffer))
     }
   } catch (error) {
     await writer.discard()

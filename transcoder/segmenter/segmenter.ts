@@ -14,21 +14,20 @@ import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import type { CutEvent, Cutter } from './cutters/cutter.ts'
 import { RefragmentingCutter } from './cutters/refragmentingCutter.ts'
-import { constantRateChunk } from './cutters/constantRateChunk.ts'
+import { constantRateRange } from './cutters/constantRateRange.ts'
 import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
 import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { TsCutter } from './cutters/tsCutter.ts'
 import { TailCutter } from './cutters/tailCutter.ts'
-import { bufferOf } from '../plan/division/chunkBuffer.ts'
+import { bufferOf } from '../plan/video/rangeBuffer.ts'
 import { MeteredCutter, type MeteredStream } from './cutters/meteredCutter.ts'
 import type { SegmentedStream } from './segmentedStream.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
-import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
 import { type PipePlan, plannedPipes } from '../plan/model/plannedPipes.ts'
 import type { PackagingPlan, RenditionPlan } from '#contract/task/plan/packagingPlan.ts'
-import type { Plan } from '#contract/task/plan/plan.ts'
+import type { EncodedRange, Plan } from '#contract/task/plan/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import { objectNames, tarRequest } from './objectNames.ts'
 import { intermediateUploads, workDirectory } from '../upload/workObjects.ts'
@@ -40,11 +39,11 @@ import { TarUpload } from '../upload/tarUpload.ts'
 import { readCaptions } from './captionReader.ts'
 import { readSubtitles, type SubtitleText } from './subtitleReader.ts'
 import {
-  beforeChunk,
+  beforeRange,
   cadenceFor,
   FROM_THE_BEGINNING,
   leadingRendition,
-  requireCompleteChunk,
+  requireCompleteRange,
   requireCompleteSegments,
   type RecordedRendition,
 } from './segmentCheck.ts'
@@ -61,7 +60,7 @@ interface About {
   secondsBefore: number
   /** The plan of the whole job; missing = this is it. */
   whole?: Plan
-  /** Chunk: called, in place of an error, if it does not have all of its frames. */
+  /** Called, in place of an error, if the run does not have all of its frames. */
   onIncomplete?: (error: Error) => void
 }
 
@@ -78,7 +77,7 @@ export class Segmenter {
   readonly #attempt: Attempt
   /** The plan of the whole job. */
   readonly #plan: Plan
-  readonly #part: PartPlan | null
+  readonly #range: EncodedRange | null
   readonly #onIncomplete: ((error: Error) => void) | null
   readonly #captionDecoder = new CaptionDecoder()
   readonly #packaging: PackagingPlan
@@ -94,14 +93,14 @@ export class Segmenter {
   #error: TaskError | null = null
   #bytes = 0
 
-  /** `plan`: the plan of a part, if the attempt makes only a part of the job. */
+  /** `plan`: of this run, if it makes only a part of the job. */
   constructor(attempt: Attempt, plan: Plan, task: Pick<TaskDescription, 'job_id' | 'attempt' | 'part'>, about: About) {
     const { cues, startSeconds, secondsBefore, whole = plan, onIncomplete = null } = about
     if (whole.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
     const { taskClient, limiter, controller } = attempt
     this.#attempt = attempt
     this.#plan = whole
-    this.#part = plan.part ?? null
+    this.#range = plan.range ?? null
     this.#onIncomplete = onIncomplete
     this.captions = this.#captionDecoder
     this.#packaging = whole.packaging
@@ -171,7 +170,7 @@ export class Segmenter {
   #requireComplete(source: MediaInfo, durationSeconds: number | null): void {
     if (this.#error !== null) throw this.#error
     const all = this.renditions
-    if (this.#part?.kind === 'chunk') requireCompleteChunk(this.#part.to, all, source, this.#startSeconds)
+    if (this.#range !== null) requireCompleteRange(this.#range.to, all, source, this.#startSeconds)
     else if (all.length > 0)
       requireCompleteSegments({ ...this.#plan, durationSeconds }, all, source, this.#startSeconds)
   }
@@ -227,18 +226,17 @@ export class Segmenter {
     const isFirst = rendition === leadingRendition(this.#packaging.renditions)
     const names = objectNames(this.#packaging, rendition, form, this.#attemptDirectory)
     const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
-    const isChunk = this.#part?.kind === 'chunk'
-    const before = this.#part?.kind === 'chunk' ? beforeChunk(rendition, this.#part.from) : FROM_THE_BEGINNING
-    const { cutter, describe } = this.#cutterFor(rendition, form, isChunk ? before.frames : null)
+    const range = this.#range
+    const before = range === null ? FROM_THE_BEGINNING : beforeRange(rendition, range.from)
+    const { cutter, describe } = this.#cutterFor(rendition, form, range === null ? null : before.frames)
     try {
       await mkdir(scratch, { recursive: true })
-      const buffer = isChunk && rendition.video !== null ? bufferOf(rendition.video) : null
+      const buffer = range === null || rendition.video === null ? null : bufferOf(rendition.video)
       const metered = new MeteredCutter(cutter, form, buffer)
-      const part = { part: this.#part ?? undefined, packaging: this.#packaging }
-      const chunk = constantRateChunk(metered, part, rendition.video)
+      const ended = constantRateRange(metered, { range, packaging: this.#packaging }, rendition.video)
       const { recorded, incompleteError } = await writeSegments(readable, {
         ...names,
-        cutter: chunk.cutter,
+        cutter: ended.cutter,
         profile: rendition.kind === 'video' ? rendition.profile : null,
         uploads: this.#uploads,
         tar: this.#tar === null ? null : { tarUpload: this.#tar, stream: position },
@@ -259,7 +257,7 @@ export class Segmenter {
         recorded,
         before,
         ...describe(),
-        overrun: chunk.overrun(),
+        overrun: ended.overrun(),
       }
       this.#metered[position] = metered.result()
       if (isFirst) this.#videoSegments.resolve(recorded.segments.length)
@@ -280,7 +278,7 @@ export class Segmenter {
     // Audio is cut at the boundaries of the first video rendition.
     const cadence = cadenceFor(rendition.kind === 'video' ? rendition : leadingRendition(this.#packaging.renditions)!)
     if (framesBefore !== null && form !== 'cmaf')
-      throw new TaskError('internal', `A chunk of ${rendition.id} cannot have the form ${form}.`)
+      throw new TaskError('internal', `A range of ${rendition.id} cannot have the form ${form}.`)
     if (form === 'ts') {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
       return {
@@ -332,8 +330,8 @@ class CueInjectingCutter implements Cutter {
     this.#cutter = cutter
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
-    return this.#cutter.push(this.#injector.push(chunk))
+  push(bytes: Uint8Array): CutEvent[] {
+    return this.#cutter.push(this.#injector.push(bytes))
   }
 
   end(videoSegments: number | null): CutEvent[] {

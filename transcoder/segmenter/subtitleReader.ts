@@ -16,8 +16,8 @@ export interface SubtitleText {
 export async function readSubtitles(stream: Readable): Promise<SubtitleText> {
   const parts: Buffer[] = []
   let bytes = 0
-  for await (const chunk of stream) {
-    const part = chunk as Buffer
+  for await (const block of stream) {
+    const part = block as Buffer
     if (bytes < MAX_BYTES) parts.push(part)
     bytes += part.length
   }

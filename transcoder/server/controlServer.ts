@@ -1,5 +1,5 @@
 // In charge of: the HTTP server through which the Worker starts and cancels attempts; that one attempt runs at a time.
-// Not in charge of: the work of an attempt (pipeline/runTask.ts), what happens to it when the process has to end
+// Not in charge of: the work of an attempt (runTask.ts), what happens to it when the process has to end
 // (drain.ts).
 import type { AttemptOutlook } from '../attempt.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -259,15 +259,15 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 
 /** undefined if the body is too large or not JSON. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
+  const blocks: Buffer[] = []
   let size = 0
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length
+  for await (const block of request) {
+    size += (block as Buffer).length
     if (size > MAX_BODY_BYTES) return undefined
-    chunks.push(chunk as Buffer)
+    blocks.push(block as Buffer)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown
+    return JSON.parse(Buffer.concat(blocks).toString('utf8')) as unknown
   } catch {
     return undefined
   }

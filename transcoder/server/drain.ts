@@ -1,6 +1,6 @@
 // In charge of: what happens to the running attempt when the process has to end: whether it may finish, and when it is
 // given back instead.
-// Not in charge of: predicting its remaining time (pipeline/progress.ts), giving it back (pipeline/runTask.ts), signals
+// Not in charge of: predicting its remaining time (pipeline/progress.ts), giving it back (runTask.ts), signals
 // and the forced exit (../main.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { AttemptAbort } from '../errors.ts'

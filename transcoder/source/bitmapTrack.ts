@@ -31,7 +31,7 @@ const MAX_TRACK_PIXELS = 1e11
 const MAX_TRACK_BYTES = 2 ** 30
 
 /** The part of the source that the outputs show. */
-export interface ShownPart {
+export interface ShownStretch {
   /** Seconds on the clock of the source at which the outputs begin. */
   startSeconds: number
   /** Length of the outputs; null = not known. */
@@ -113,7 +113,7 @@ export async function copyBitmapPackets(
 /** Every subtitle that is shown in the outputs, in order. */
 async function* shownSubtitles(
   { file, codec }: BitmapPackets,
-  part: ShownPart,
+  part: ShownStretch,
   signal: AbortSignal,
   onDamaged: (packets: number) => void = () => undefined,
 ): AsyncGenerator<ShownSubtitle> {
@@ -127,11 +127,11 @@ async function* shownSubtitles(
       throw new TaskError('source_damaged', 'The subtitle track has more images than any programme could use.')
     return shown
   }
-  const chunks = async function* (): AsyncGenerator<ReturnType<SubtitlePacketReader['push']>> {
-    for await (const chunk of createReadStream(file)) yield reader.push(chunk as Buffer)
+  const blocks = async function* (): AsyncGenerator<ReturnType<SubtitlePacketReader['push']>> {
+    for await (const block of createReadStream(file)) yield reader.push(block as Buffer)
     yield reader.end()
   }
-  for await (const packets of chunks()) {
+  for await (const packets of blocks()) {
     signal.throwIfAborted()
     for (const { ticks, data } of packets) {
       decoder ??= newDecoder()
@@ -148,7 +148,7 @@ async function* shownSubtitles(
 /** What is drawn: how many subtitles, and where. */
 export async function measureBitmapTrack(
   packets: BitmapPackets,
-  part: ShownPart,
+  part: ShownStretch,
   signal: AbortSignal,
 ): Promise<BitmapTrack> {
   const finder = new AreaFinder()
@@ -166,7 +166,7 @@ export async function measureBitmapTrack(
  */
 export async function writeBitmapMovie(
   packets: BitmapPackets,
-  part: ShownPart,
+  part: ShownStretch,
   drawn: DrawnArea,
   workspace: Pick<Workspace, 'root'>,
   signal: AbortSignal,
@@ -186,7 +186,7 @@ export async function writeBitmapMovie(
 async function writeImages(
   movie: FileHandle,
   packets: BitmapPackets,
-  part: ShownPart,
+  part: ShownStretch,
   drawn: DrawnArea,
   signal: AbortSignal,
   { from, to }: Stretch,

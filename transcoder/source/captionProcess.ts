@@ -46,14 +46,14 @@ export async function readCaptionsApart(
       limits: { cpuSeconds, memoryBytes: heapMib * 2 ** 20 + OTHER_BYTES, fileBytes: 0 },
       pipeReaders: [
         async (pipe) => {
-          const chunks: Buffer[] = []
+          const blocks: Buffer[] = []
           let read = 0
-          for await (const chunk of pipe as AsyncIterable<Buffer>) {
-            read += chunk.length
+          for await (const block of pipe as AsyncIterable<Buffer>) {
+            read += block.length
             if (read > readMib * 2 ** 20) isTooLarge = true
-            else chunks.push(chunk)
+            else blocks.push(block)
           }
-          text = Buffer.concat(chunks).toString('utf8')
+          text = Buffer.concat(blocks).toString('utf8')
         },
       ],
       pipeFeed: { count: 1, write: async ([pipe]) => void pipe!.end(bytes) },

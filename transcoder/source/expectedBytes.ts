@@ -1,5 +1,5 @@
 // In charge of: the bytes of the source that an attempt will need, where its index says it: nothing else is read ahead.
-// Not in charge of: finding them (analysis/expectedBytes.ts), reading (sourceReader.ts).
+// Not in charge of: finding them, reading (sourceReader.ts).
 import { lastOfRange } from './byteRanges.ts'
 import type { ByteRange } from './rangeResponse.ts'
 

@@ -169,14 +169,14 @@ export class LoopbackServer {
     if ((first > 0 && !ranges) || count <= 0 || (size !== null && first >= size)) return new Uint8Array()
     const last = first + count - 1
     const range = ranges && size !== null ? { first, last: Math.min(last, size - 1) } : null
-    const chunks: Uint8Array[] = []
+    const blocks: Uint8Array[] = []
     let read = 0
-    for await (const chunk of this.#read(range, signal)) {
-      chunks.push(chunk)
-      read += chunk.length
+    for await (const block of this.#read(range, signal)) {
+      blocks.push(block)
+      read += block.length
       if (read >= count) break
     }
-    return Buffer.concat(chunks).subarray(0, count)
+    return Buffer.concat(blocks).subarray(0, count)
   }
 
   /** The first program maps of a transport stream; empty before its beginning was read. */
@@ -192,8 +192,8 @@ export class LoopbackServer {
   /** What all readers get: the bytes of the source, where the streams of a transport stream keep their PIDs. */
   async *#read(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const reader = this.#map.reader(range?.first ?? 0)
-    for await (const chunk of this.#reader.read(range, signal)) {
-      const bytes = reader.push(chunk)
+    for await (const block of this.#reader.read(range, signal)) {
+      const bytes = reader.push(block)
       if (bytes.length > 0) yield bytes
     }
     const rest = reader.end()
@@ -273,12 +273,12 @@ export class LoopbackServer {
   async *#counted(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = range?.first ?? 0
     const observe = this.#observer?.(at)
-    for await (const chunk of this.#read(range, signal)) {
-      observe?.(chunk)
-      at += chunk.length
+    for await (const block of this.#read(range, signal)) {
+      observe?.(block)
+      at += block.length
       this.#position = at
-      this.#bytesServed += chunk.length
-      yield chunk
+      this.#bytesServed += block.length
+      yield block
     }
   }
 }

@@ -38,10 +38,10 @@ export class MinimumRate {
    */
   async *throttleCheck(body: AsyncIterable<Uint8Array>, asked: number): AsyncGenerator<Uint8Array> {
     let began = asked
-    for await (const chunk of body) {
-      const slow = this.check(performance.now() - began, chunk.length)
+    for await (const block of body) {
+      const slow = this.check(performance.now() - began, block.length)
       if (slow !== null) throw slow
-      yield chunk
+      yield block
       began = performance.now()
     }
   }

@@ -122,10 +122,10 @@ async function downloadToDisk(attempt: Attempt, size: number | null, directory: 
   if (size !== null) await all.reserve(size)
   const path = join(directory, 'spooled')
   const bounded = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of loopback.read(controller.signal)) {
-      await quota.reserve(chunk.length)
-      if (size === null) await all.reserve(chunk.length)
-      yield chunk
+    for await (const block of loopback.read(controller.signal)) {
+      await quota.reserve(block.length)
+      if (size === null) await all.reserve(block.length)
+      yield block
     }
   }
   await pipeline(bounded(), createWriteStream(path))

@@ -50,18 +50,18 @@ export class ReadCache {
   /** `from` to `to`, exclusive. If the disk fails, it ends early and empties the cache. */
   async *read(from: number, to: number): AsyncGenerator<Uint8Array> {
     for (let at = from; at < to;) {
-      const chunk = await this.#readChunk(at, Math.min(READ_BYTES, to - at)).catch(() => null)
-      if (chunk === null || chunk.length === 0) {
+      const block = await this.#readBlock(at, Math.min(READ_BYTES, to - at)).catch(() => null)
+      if (block === null || block.length === 0) {
         this.#ranges = []
         this.#budget = 0
         return
       }
-      at += chunk.length
-      yield chunk
+      at += block.length
+      yield block
     }
   }
 
-  async #readChunk(at: number, bytes: number): Promise<Uint8Array> {
+  async #readBlock(at: number, bytes: number): Promise<Uint8Array> {
     const file = await this.#file
     const buffer = Buffer.allocUnsafe(bytes)
     const { bytesRead } = (await file?.read(buffer, 0, bytes, at)) ?? { bytesRead: 0 }

@@ -174,12 +174,12 @@ export class SourceReader {
   async #peekHead(delivery: RangeResponse): Promise<RangeResponse> {
     const reader = delivery.body.getReader()
     const timer = setTimeout(() => void reader.cancel().catch(() => undefined), this.#stallMs)
-    const chunks: Uint8Array[] = []
+    const blocks: Uint8Array[] = []
     try {
       for (let size = 0; size < HEAD_BYTES;) {
         const { done, value } = await reader.read()
         if (done) break
-        chunks.push(value)
+        blocks.push(value)
         size += value.length
       }
     } catch (error) {
@@ -187,10 +187,10 @@ export class SourceReader {
     } finally {
       clearTimeout(timer)
     }
-    this.#head = Buffer.concat(chunks).subarray(0, HEAD_BYTES)
+    this.#head = Buffer.concat(blocks).subarray(0, HEAD_BYTES)
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        const { done, value } = chunks.length > 0 ? { done: false, value: chunks.shift() } : await reader.read()
+        const { done, value } = blocks.length > 0 ? { done: false, value: blocks.shift() } : await reader.read()
         if (done || value === undefined) controller.close()
         else controller.enqueue(value)
       },
@@ -230,9 +230,9 @@ export class SourceReader {
   async #readBlock(range: ByteRange): Promise<Uint8Array> {
     const info = await this.open()
     const whole = { skipped: null, firstBytes: this.#rangeBytes }
-    const chunks: Uint8Array[] = []
-    for await (const chunk of this.#readRanges(info, range, this.#signal, whole)) chunks.push(chunk)
-    return Buffer.concat(chunks)
+    const blocks: Uint8Array[] = []
+    for await (const block of this.#readRanges(info, range, this.#signal, whole)) blocks.push(block)
+    return Buffer.concat(blocks)
   }
 
   async close(): Promise<void> {
@@ -274,10 +274,10 @@ export class SourceReader {
       while (at <= range.last) {
         const seen = ahead?.first === at ? at : Math.min(this.#cache?.cachedUntil(at) ?? at, range.last + 1)
         if (seen > at) {
-          for await (const chunk of this.#cache!.read(at, seen)) {
+          for await (const block of this.#cache!.read(at, seen)) {
             signal.throwIfAborted()
-            at += chunk.length
-            yield chunk
+            at += block.length
+            yield block
           }
           // If the disk failed, the cache returned less than announced: the rest is requested.
           continue
@@ -305,10 +305,10 @@ export class SourceReader {
         const pending: Promise<RangeResponse> = ahead?.first === at ? ahead.delivery : begin(first, last)
         if (ahead?.first === at) ahead = null
         try {
-          for await (const chunk of this.#bytes(await pending, last - first + 1, signal)) {
-            await this.#cache?.store(at, chunk)
-            at += chunk.length
-            yield chunk
+          for await (const block of this.#bytes(await pending, last - first + 1, signal)) {
+            await this.#cache?.store(at, block)
+            at += block.length
+            yield block
             // The read-ahead starts after half of the range: a reader of the first bytes only (a probe, a seek) causes
             // no second read.
             const then = Math.max(last + 1, this.#cache?.cachedUntil(last + 1) ?? 0)
@@ -335,9 +335,9 @@ export class SourceReader {
     for (;;) {
       try {
         const delivery = this.#takeFirstResponse() ?? (await this.#next(info, null, signal))
-        for await (const chunk of this.#bytes(delivery, info.size, signal)) {
-          at += chunk.length
-          yield chunk
+        for await (const block of this.#bytes(delivery, info.size, signal)) {
+          at += block.length
+          yield block
         }
         return
       } catch (error) {
@@ -413,9 +413,9 @@ export class SourceReader {
         this.#onBytes(value.length)
         const slow = this.#minimumRate.check(performance.now() - began, value.length)
         if (slow !== null) throw this.#fail(slow)
-        const chunk = value.length > left ? value.subarray(0, left) : value
-        left -= chunk.length
-        yield chunk
+        const block = value.length > left ? value.subarray(0, left) : value
+        left -= block.length
+        yield block
       }
     } finally {
       signal.removeEventListener('abort', stop)

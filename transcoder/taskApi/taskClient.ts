@@ -27,7 +27,6 @@ import {
 } from '#contract/task/protocol.ts'
 import { readAnswer, responseError, toTransient } from './responseErrors.ts'
 import { defaultBackoff, UPSTREAM_RETRY_MS, retry, type Backoff, type RetryPolicy } from './retry.ts'
-import { StallTimer } from './stallTimer.ts'
 
 export interface TaskClientOptions {
   /** Base address of the Worker, without a slash at its end. */
@@ -45,7 +44,7 @@ export interface TaskClientOptions {
   connectionRetryMs?: number | undefined
 }
 
-/** A slice of a file, read again for every try: never more than one chunk of it is in memory. */
+/** A slice of a file, read again for every try: never more than one block of it is in memory. */
 export interface FileSlice {
   path: string
   start: number
@@ -194,7 +193,12 @@ export class TaskClient {
   }
 
   /** Stores part `n` (1-based). */
-  async putPart(upload: string, n: number, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<PartReply> {
+  async putUploadPart(
+    upload: string,
+    n: number,
+    body: FileSlice | Uint8Array,
+    signal: AbortSignal,
+  ): Promise<PartReply> {
     const path = `/uploads/${encodeURIComponent(upload)}/${n}`
     return retry({ ...this.#retryPolicy(2 * MINUTE_MS), signal }, () =>
       this.#send(path, 'application/octet-stream', body, signal),
@@ -238,17 +242,17 @@ export class TaskClient {
   ): Promise<PartReply> {
     const stall = new StallTimer(this.#stallMs, signal)
     const length = 'path' in body ? body.end - body.start : body.length
-    const chunks = 'path' in body ? fileChunks(body) : memoryChunks(body)
+    const blocks = 'path' in body ? fileBlocks(body) : memoryBlocks(body)
     const monitored = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-      for await (const chunk of chunks) {
+      for await (const block of blocks) {
         stall.reset()
-        yield chunk as Uint8Array<ArrayBuffer>
+        yield block as Uint8Array<ArrayBuffer>
       }
     }
     try {
       const response = await this.#fetch(path, {
         method: 'PUT',
-        // Without an explicit length the body would be sent chunked, and R2 rejects a part of unknown length.
+        // Without an explicit length its length would not be stated, and R2 rejects a part of unknown length.
         headers: { 'content-length': String(length), 'content-type': contentType },
         body: ReadableStream.from(monitored()),
         duplex: 'half',
@@ -259,7 +263,7 @@ export class TaskClient {
       throw toTransient(error, 'output_unreachable', 'A part could not be stored')
     } finally {
       stall.stop()
-      if (chunks instanceof Readable) chunks.destroy()
+      if (blocks instanceof Readable) blocks.destroy()
     }
   }
 
@@ -318,10 +322,10 @@ export class TaskClient {
         const count = (bytes: number): void => this.countRead(bytes)
         return await consume(
           (async function* () {
-            for await (const chunk of body) {
+            for await (const block of body) {
               stall.reset()
-              count(chunk.length)
-              yield chunk
+              count(block.length)
+              yield block
             }
           })(),
         )
@@ -403,12 +407,32 @@ export class TaskClient {
   }
 }
 
-const CHUNK_BYTES = 256 * 1024
+const BLOCK_BYTES = 256 * 1024
 
-function fileChunks({ path, start, end }: FileSlice): Readable {
-  return createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK_BYTES })
+function fileBlocks({ path, start, end }: FileSlice): Readable {
+  return createReadStream(path, { start, end: end - 1, highWaterMark: BLOCK_BYTES })
 }
 
-function* memoryChunks(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
+function* memoryBlocks(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) yield bytes.subarray(at, at + BLOCK_BYTES)
+}
+
+/** Aborts after `ms` without progress, or with its parent signal. */
+export class StallTimer {
+  readonly #ms: number
+  readonly #controller = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  readonly signal: AbortSignal
+  constructor(ms: number, parent: AbortSignal) {
+    this.#ms = ms
+    this.signal = AbortSignal.any([parent, this.#controller.signal])
+    this.reset()
+  }
+  reset(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#controller.abort(new Error('no data was transferred for too long')), this.#ms)
+  }
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
 }

@@ -1,12 +1,12 @@
 // In charge of: uploading one output in parts while ffmpeg still writes it: which parts are final, and in what order
 // they are sent.
-// Not in charge of: detecting growth (fileGrowth.ts), sending a part (partUpload.ts).
+// Not in charge of: detecting growth (fileGrowth.ts), sending a part (multipartUpload.ts).
 import { stat } from 'node:fs/promises'
 import { MIN_PART_BYTES, type FinishedObject, type UploadReply, type UploadRequest } from '#contract/task/protocol.ts'
 import { isMp4, isRewritten } from '../plan/forms.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 import { TaskError } from '#contract/taskError.ts'
-import { PartUpload, type PartUploadOptions } from './partUpload.ts'
+import { MultipartUpload, type MultipartUploadOptions } from './multipartUpload.ts'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 
@@ -14,13 +14,13 @@ class FileDigest {
   readonly #path: string
   readonly #signal: AbortSignal
   readonly #hash = createHash('sha256')
-  readonly #observe: ((chunk: Uint8Array) => void) | undefined
+  readonly #observe: ((block: Uint8Array) => void) | undefined
   #done = 0
   #target = 0
   #running: Promise<void> | null = null
 
   /** `observe` receives every byte once, in order. */
-  constructor(path: string, signal: AbortSignal, observe?: (chunk: Uint8Array) => void) {
+  constructor(path: string, signal: AbortSignal, observe?: (block: Uint8Array) => void) {
     this.#path = path
     this.#signal = signal
     this.#observe = observe
@@ -53,10 +53,10 @@ class FileDigest {
         highWaterMark: 1024 * 1024,
         signal: this.#signal,
       })
-      for await (const chunk of slice) {
-        this.#hash.update(chunk as Buffer)
-        this.#observe?.(chunk as Buffer)
-        this.#done += (chunk as Buffer).length
+      for await (const block of slice) {
+        this.#hash.update(block as Buffer)
+        this.#observe?.(block as Buffer)
+        this.#done += (block as Buffer).length
       }
       if (this.#done < upTo) throw new Error('a file became shorter while it was hashed')
     }
@@ -85,11 +85,11 @@ export function writeModeOf(container: PlannedFile['container'], headerReserveBy
 
 export type UploadedObject = Pick<FinishedObject, 'upload' | 'size' | 'sha256' | 'parts'>
 
-export interface ObjectUploadOptions extends PartUploadOptions {
+export interface ObjectUploadOptions extends MultipartUploadOptions {
   /** Called with the first transfer that failed permanently, also during the encode, which is then pointless. */
   onFailure: (error: Error) => void
   /** Receives every byte of the file once, in order, before `finish` resolves. */
-  onBytes?: ((chunk: Uint8Array) => void) | undefined
+  onBytes?: ((block: Uint8Array) => void) | undefined
 }
 
 export class ObjectUpload {
@@ -98,7 +98,7 @@ export class ObjectUpload {
   readonly #writeMode: WriteMode
   readonly #options: ObjectUploadOptions
   readonly #digest: FileDigest
-  readonly #parts: PartUpload
+  readonly #parts: MultipartUpload
   readonly #sending = new Map<number, Promise<void>>()
   #opening: Promise<UploadReply> | null = null
   #reply: UploadReply | null = null
@@ -110,7 +110,7 @@ export class ObjectUpload {
     this.#request = request
     this.#writeMode = writeMode
     this.#options = options
-    this.#parts = new PartUpload(request, options)
+    this.#parts = new MultipartUpload(request, options)
     this.#digest = new FileDigest(file, options.signal, options.onBytes)
   }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { FinishedObject, UploadRequest } from '#contract/task/protocol.ts'
 import { TarLayout } from '../manifests/tar/tarLayout.ts'
-import { PartUpload, type PartUploadOptions } from './partUpload.ts'
+import { MultipartUpload, type MultipartUploadOptions } from './multipartUpload.ts'
 import type { UploadQueue } from './uploadQueue.ts'
 import type { StoredBytes } from './segmentBuffer.ts'
 
@@ -15,7 +15,7 @@ export interface TarMember {
   content: StoredBytes
 }
 
-export interface TarUploadOptions extends PartUploadOptions {
+export interface TarUploadOptions extends MultipartUploadOptions {
   uploads: UploadQueue
   request: UploadRequest
   /** The number of streams that add members. */
@@ -33,7 +33,7 @@ export class TarUpload {
   /** For each stream: the members of its segments in order, and whether it has ended. */
   readonly #queues: { segments: TarMember[][]; hasEnded: boolean }[]
   readonly #hash = createHash('sha256')
-  readonly #parts: PartUpload
+  readonly #parts: MultipartUpload
   #partCount = 0
   #currentStream = 0
   #writing: Promise<void> = Promise.resolve()
@@ -42,7 +42,7 @@ export class TarUpload {
 
   constructor(options: TarUploadOptions) {
     this.#options = options
-    this.#parts = new PartUpload(options.request, options)
+    this.#parts = new MultipartUpload(options.request, options)
     this.#queues = Array.from({ length: options.streams }, () => ({ segments: [], hasEnded: false }))
   }
 
@@ -97,7 +97,7 @@ export class TarUpload {
     await before
     await this.#appendBytes(this.layout.header(path, content.bytes))
     if (!('path' in content.body)) await this.#appendBytes(content.body)
-    else for await (const chunk of createReadStream(content.body.path)) await this.#appendBytes(chunk as Uint8Array)
+    else for await (const block of createReadStream(content.body.path)) await this.#appendBytes(block as Uint8Array)
     await this.#appendBytes(this.layout.padding(content.bytes))
     await content.release()
   }
@@ -105,11 +105,11 @@ export class TarUpload {
   async #appendBytes(bytes: Uint8Array): Promise<void> {
     const { part_size: partSize } = await this.#parts.open()
     for (let at = 0; at < bytes.length;) {
-      const chunk = bytes.subarray(at, at + partSize - this.#buffered)
-      at += chunk.length
-      this.#hash.update(chunk)
-      this.#buffer.push(chunk)
-      this.#buffered += chunk.length
+      const block = bytes.subarray(at, at + partSize - this.#buffered)
+      at += block.length
+      this.#hash.update(block)
+      this.#buffer.push(block)
+      this.#buffered += block.length
       if (this.#buffered === partSize) await this.#sendPart(partSize)
     }
   }

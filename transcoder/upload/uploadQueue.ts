@@ -5,7 +5,7 @@ import { MAX_TASK_BODY_BYTES, type FinishedObject } from '#contract/task/protoco
 import type { TaskClient } from '../taskApi/taskClient.ts'
 import type { TransferLimiter } from './transferLimiter.ts'
 import { ObjectUpload } from './objectUpload.ts'
-import { PartUpload } from './partUpload.ts'
+import { MultipartUpload } from './multipartUpload.ts'
 import type { StoredBytes } from './segmentBuffer.ts'
 
 /**
@@ -26,7 +26,7 @@ export interface UploadItem {
 }
 
 export interface UploadQueueOptions {
-  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putPart'>
+  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putUploadPart'>
   limiter: TransferLimiter
   signal: AbortSignal
   /** Called with the first transfer that failed permanently. */
@@ -114,7 +114,7 @@ export class UploadQueue {
     const { body, bytes } = content
     const request = { path, content_type: contentType, expected_size: bytes }
     if (commitRole !== undefined) {
-      const parts = new PartUpload(request, this.#options)
+      const parts = new MultipartUpload(request, this.#options)
       const { upload } = await parts.open()
       await parts.send(1, body)
       const stored = { upload, size: bytes, sha256: content.sha256, parts: parts.parts }

@@ -1,7 +1,5 @@
-// In charge of: what attempts at a divided job leave for others in the service's own store: what parts encode for the attempt
-// that copies it into the outputs, and what chunks need of the attempt that divided the job. Storing it, and reading it there.
-// Not in charge of: which streams these are (plan/division/copyPlan.ts), subtitles (pipeline/division/drawnSubtitles.ts),
-// removing them (the service).
+// In charge of: what one attempt at a job leaves for others in the service's own store: storing it, and reading it there.
+// Not in charge of: what it is (division/), removing it (the service).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -96,8 +94,8 @@ export async function* readWorkObjects(
 }
 
 /** For an UploadQueue whose paths are names of work objects. */
-export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'openUpload' | 'putPart'>): {
-  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putPart'>
+export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'openUpload' | 'putUploadPart'>): {
+  taskClient: Pick<TaskClient, 'putObject' | 'openUpload' | 'putUploadPart'>
   maxPutBytes: number
 } {
   return {
@@ -106,7 +104,7 @@ export function intermediateUploads(taskClient: Pick<TaskClient, 'putWork' | 'op
         await putWorkObject(taskClient, name, body, signal)
       },
       openUpload: (...request) => taskClient.openUpload(...request),
-      putPart: (...part) => taskClient.putPart(...part),
+      putUploadPart: (...part) => taskClient.putUploadPart(...part),
     },
     maxPutBytes: Infinity,
   }

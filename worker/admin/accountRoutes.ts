@@ -1,20 +1,25 @@
-// In charge of: limits of accounts (`/api/v0/accounts`), for holders of the admin key.
-// Not in charge of: enforcing them (db/jobs.ts, db/tasks.ts, db/uploads.ts).
+// In charge of: limits of accounts (`/api/v0/accounts`), their spend cap among them, for holders of the admin key.
+// Not in charge of: enforcing them (db/jobs.ts, db/tasks.ts, db/uploads.ts, usage/spendingLimit.ts), the webhooks about a
+// spend cap (webhooks/webhookScheduler.ts).
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Account, AccountList } from '#contract/api/administration.ts'
 import { quotas, spendCap } from '#contract/api/requestBodies.ts'
 import { MAX_LENGTH, MAX_SPEND_CAP } from '#contract/limits.ts'
-import { MICRO } from '#contract/usage/priceList.ts'
+import { MICRO, toMicro } from '#contract/usage/priceList.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
-import { findAccount, listAccounts, updateQuotas, type AccountRow } from '../db/accounts.ts'
-import { notFound } from '../http/requestError.ts'
-import { setSpendCap } from './spendCap.ts'
+import { findAccount, listAccounts, updateQuotas, type AccountRow, updateSpendCap } from '../db/accounts.ts'
+import { notFound, validationFailed } from '../http/requestError.ts'
 import { parseFields } from '../http/validationErrors.ts'
+import { redactAddress } from '#contract/job/redact.ts'
+import { insertSpendNotices } from '../db/spendNotices.ts'
+import { scheduleSpendNotices } from '../scheduler/applyEvent.ts'
+import { monthOf } from '../usage/month.ts'
+import { administratorWebhookProblem } from '../webhooks/webhookAddress.ts'
 
 const MAX_BODY = 16 * 1024
 
@@ -76,4 +81,31 @@ function publicAccount(env: Env, row: AccountRow): Account {
     spend_cap: row.spend_cap === null ? null : row.spend_cap / MICRO,
     spend_webhook_url: row.spend_webhook_url,
   }
+}
+
+/** @throws RequestError 400 for a cap without a price list, and for an address that may not be used */
+export async function setSpendCap(
+  env: Env,
+  account: string,
+  { spend_cap: cap, spend_webhook_url: url }: { spend_cap: number | null; spend_webhook_url: string | null },
+): Promise<void> {
+  const { prices } = settings(env)
+  if (cap !== null && prices === null) {
+    const message = 'spend_cap needs a price list: set USAGE_PRICES first (docs/usage.md).'
+    throw validationFailed([{ code: 'invalid_value', field: 'spend_cap', message }])
+  }
+  const problem = administratorWebhookProblem(env, url, 'spend_webhook_url')
+  if (problem) throw validationFailed([problem])
+  // Webhooks are signed, so that they need no secret in the address. One would be stored, and shown in the list.
+  if (url !== null && redactAddress(url) !== url) {
+    const message = 'spend_webhook_url must have no query and no password: the messages are signed instead.'
+    throw validationFailed([{ code: 'invalid_value', field: 'spend_webhook_url', message }])
+  }
+  const now = Date.now()
+  const statements = [
+    updateSpendCap(env.DB, account, { spend_cap: cap === null ? null : toMicro(cap), spend_webhook_url: url }),
+  ]
+  if (prices !== null) statements.push(insertSpendNotices(env.DB, account, monthOf(now), prices.currency, now))
+  const results = await env.DB.batch(statements)
+  if ((results[1]?.results.length ?? 0) > 0) await scheduleSpendNotices(env, account)
 }

@@ -7,7 +7,7 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Key, KeyList } from '#contract/api/administration.ts'
 import { keyChange, newKey } from '#contract/api/requestBodies.ts'
-import { MAX_LENGTH } from '#contract/limits.ts'
+import { KEY_SECONDS, MAX_LENGTH } from '#contract/limits.ts'
 import { authenticate, hashApiKey } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
 import {
@@ -17,7 +17,15 @@ import {
   administratorWebhookProblem,
 } from '../webhooks/webhookAddress.ts'
 import type { AppEnv } from '../http/context.ts'
-import { updateApiKey, findApiKey, insertApiKey, listApiKeys, revokeApiKey, type ApiKeyRow } from '../db/apiKeys.ts'
+import {
+  updateApiKey,
+  findApiKey,
+  insertApiKey,
+  isKeyUsable,
+  listApiKeys,
+  revokeApiKey,
+  type ApiKeyRow,
+} from '../db/apiKeys.ts'
 import { transferUploads } from '../db/uploads.ts'
 import { validationFailed, notFound } from '../http/requestError.ts'
 import { parseFields, type FieldExpectations } from '../http/validationErrors.ts'
@@ -48,6 +56,10 @@ const changeable = {
 const expectations = {
   account: { expects: '1 to 40 lower-case letters, digits and hyphens, not beginning with a hyphen' },
   scopes: { expects: 'a list of at least one of "jobs", "admin"', allowed: ['jobs', 'admin'] },
+  expires_in_seconds: {
+    expects: `a whole number of seconds from ${KEY_SECONDS.minimum} to ${KEY_SECONDS.maximum}, or null for a key that does not expire`,
+    ...KEY_SECONDS,
+  },
   ...changeable,
 }
 
@@ -59,8 +71,13 @@ const named = zValidator('param', keyId, (result) => {
 export const apiKeyRoutes = new Hono<AppEnv>()
   .use(authenticate('admin'))
   .post('/', async (c) => {
-    const wish = readKeyBody(c.env, newKey, (await readJson(c, MAX_BODY)).value, expectations)
-    return c.json(await issueKey(c.env, wish), 201)
+    const { expires_in_seconds: seconds, ...wish } = readKeyBody(
+      c.env,
+      newKey,
+      (await readJson(c, MAX_BODY)).value,
+      expectations,
+    )
+    return c.json(await issueKey(c.env, wish, seconds === null ? null : Date.now() + seconds * 1000), 201)
   })
   .get('/', async (c) => c.json({ keys: (await listApiKeys(c.env.DB)).map(publicKey) } satisfies KeyList))
   .patch('/:id', named, async (c) => {
@@ -82,11 +99,8 @@ export const apiKeyRoutes = new Hono<AppEnv>()
     const { id, account, webhook_url: redacted, webhook_sealed: sealed } = old
     const webhook_url = redacted === null ? null : await openKeyWebhook(c.env, account, { keyId: id, redacted, sealed })
     const lost = redacted !== null && webhook_url === null
-    const made = await issueKey(c.env, {
-      ...old,
-      scopes: old.scopes.split(',') as NewKeyRequest['scopes'],
-      webhook_url,
-    })
+    const scopes = old.scopes.split(',') as NewKeyRequest['scopes']
+    const made = await issueKey(c.env, { ...old, scopes, webhook_url }, old.expires_at)
     await c.env.DB.batch([revokeApiKey(c.env.DB, id, Date.now()), transferUploads(c.env.DB, id, made.id, account)])
     return c.json({ ...made, warnings: lost ? [webhookUnreadable('the new key has none')] : [] }, 201)
   })
@@ -108,15 +122,15 @@ function readKeyBody<T extends z.ZodMiniType<{ webhook_url?: string | null | und
   return parsed
 }
 
-/** @throws RequestError 404 for a key that is missing or revoked */
+/** @throws RequestError 404 for a key that is missing, revoked or expired */
 async function findActiveKey(env: Env, id: string): Promise<ApiKeyRow> {
   const row = await findApiKey(env.DB, id)
-  if (!row || row.revoked_at !== null) throw notFound()
+  if (!row || !isKeyUsable(row, Date.now())) throw notFound()
   return row
 }
 
 /** 9 and 32 random bytes. This answer is the only one that contains the key. */
-async function issueKey(env: Env, wish: NewKeyRequest) {
+async function issueKey(env: Env, wish: Omit<NewKeyRequest, 'expires_in_seconds'>, expiresAt: number | null) {
   const id = `sp_${randomName(9)}`
   const key = `${id}.${randomName(32)}`
   const row = {
@@ -126,6 +140,7 @@ async function issueKey(env: Env, wish: NewKeyRequest) {
     scopes: wish.scopes.join(','),
     hash: await hashApiKey(env, key),
     created_at: Date.now(),
+    expires_at: expiresAt,
     requests_per_minute: wish.requests_per_minute,
     priority: wish.priority,
     max_stored_upload_bytes: wish.max_stored_upload_bytes,
@@ -147,6 +162,7 @@ function publicKey(row: ApiKeyRow) {
     max_stored_upload_bytes: row.max_stored_upload_bytes,
     webhook_url: row.webhook_url,
     created_at: new Date(row.created_at).toISOString(),
+    expires_at: time(row.expires_at),
     last_used_at: time(row.last_used_at),
     revoked_at: time(row.revoked_at),
   } satisfies Key

@@ -19,6 +19,8 @@ export interface ApiKeyRow {
   created_at: number
   last_used_at: number | null
   revoked_at: number | null
+  /** Null = never. */
+  expires_at: number | null
   /** Null = the deployment's default. */
   requests_per_minute: number | null
   /** Priority of the key's jobs: higher starts first. */
@@ -44,6 +46,10 @@ const changeableColumns = [
 /** A missing column stays unchanged. */
 export type ApiKeyChange = { [name in (typeof changeableColumns)[number]]?: ApiKeyRow[name] | undefined }
 
+export function isKeyUsable({ revoked_at: revoked, expires_at: end }: ApiKeyRow, now: number): boolean {
+  return revoked === null && (end === null || now < end)
+}
+
 export function findApiKey(db: D1Database, id: string) {
   return first<ApiKeyRow>(db, `SELECT * FROM api_keys WHERE id = ?1`, [id])
 }
@@ -56,8 +62,8 @@ export async function insertApiKey(db: D1Database, key: Omit<ApiKeyRow, 'last_us
   await run(
     db,
     `INSERT INTO api_keys (id, account, label, scopes, hash, created_at, requests_per_minute, priority,
-         max_stored_upload_bytes, webhook_url, webhook_sealed)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+         max_stored_upload_bytes, webhook_url, webhook_sealed, expires_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
     [
       key.id,
       key.account,
@@ -70,6 +76,7 @@ export async function insertApiKey(db: D1Database, key: Omit<ApiKeyRow, 'last_us
       key.max_stored_upload_bytes,
       key.webhook_url,
       key.webhook_sealed,
+      key.expires_at,
     ],
   )
 }

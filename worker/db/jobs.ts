@@ -111,7 +111,7 @@ export function decodeJob<R extends JobWithTaskRow>(row: R): Omit<R, keyof Decod
     progress: decodeOptional(progress) as ProgressPost | null,
     estimate: decodeOptional(estimate) as Estimate | null,
     source: decodeOptional(source) as SourceReport | null,
-    poster: decodeOptional(poster) as StoredPoster | null,
+    poster: decodePoster(poster),
     lost_to: decodeOptional(lostTo) as JobError | null,
   }
 }
@@ -123,6 +123,10 @@ export function decodeConfig(text: string): JobConfig {
 
 export function decodeWarnings(text: string): Warning[] {
   return JSON.parse(text) as Warning[]
+}
+
+export function decodePoster(text: string | null): StoredPoster | null {
+  return decodeOptional(text) as StoredPoster | null
 }
 
 function decodeOptional(text: string | null): unknown {

@@ -10,6 +10,8 @@ export interface ShareRow {
   /** Milliseconds since 1970. */
   created_at: number
   expires_at: number
+  /** Null = anyone who has the address may watch. */
+  password_hash: string | null
 }
 
 /**
@@ -19,11 +21,11 @@ export interface ShareRow {
 export async function insertShare(db: D1Database, share: ShareRow, maximum: number): Promise<boolean> {
   const row = await first(
     db,
-    `INSERT INTO shares (id, job, title, created_at, expires_at)
-       SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT COUNT(*) FROM shares WHERE job = ?2 AND expires_at > ?4) < ?6
+    `INSERT INTO shares (id, job, title, created_at, expires_at, password_hash)
+       SELECT ?1, ?2, ?3, ?4, ?5, ?7 WHERE (SELECT COUNT(*) FROM shares WHERE job = ?2 AND expires_at > ?4) < ?6
          AND EXISTS (SELECT 1 FROM jobs WHERE id = ?2 AND deleted_at IS NULL)
        RETURNING id`,
-    [share.id, share.job, share.title, share.created_at, share.expires_at, maximum],
+    [share.id, share.job, share.title, share.created_at, share.expires_at, maximum, share.password_hash],
   )
   return row !== null
 }

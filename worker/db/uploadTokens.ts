@@ -18,18 +18,19 @@ export interface UploadTokenRow {
   expires_at: number
 }
 
-/** A token with the current state of its key. */
+/** A token with the current state of its key: `revoked_at` is also set if the key has expired. */
 export interface UploadTokenWithKey extends UploadTokenRow {
   revoked_at: number | null
   requests_per_minute: number | null
 }
 
-export function findUploadToken(db: D1Database, id: string): Promise<UploadTokenWithKey | null> {
+export function findUploadToken(db: D1Database, id: string, now: number): Promise<UploadTokenWithKey | null> {
   return first<UploadTokenWithKey>(
     db,
-    `SELECT upload_tokens.*, api_keys.revoked_at, api_keys.requests_per_minute
+    `SELECT upload_tokens.*, api_keys.requests_per_minute,
+         COALESCE(api_keys.revoked_at, CASE WHEN api_keys.expires_at <= ?2 THEN api_keys.expires_at END) AS revoked_at
        FROM upload_tokens LEFT JOIN api_keys ON api_keys.id = upload_tokens.key_id WHERE upload_tokens.id = ?1`,
-    [id],
+    [id, now],
   )
 }
 

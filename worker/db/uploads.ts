@@ -1,7 +1,9 @@
 // In charge of: the rows of uploaded files. One statement per function; times in milliseconds since 1970.
 // Not in charge of: their bytes (R2, under `key`).
+import type { JobState } from '#contract/task/lifecycle.ts'
 import { addTotalsIfChanged } from './metricTotals.ts'
 import { Totals } from '../util/totals.ts'
+import { normalizeSearchText } from './searchText.ts'
 import { all, first } from './statement.ts'
 
 export interface UploadRow {
@@ -21,6 +23,16 @@ export interface UploadRow {
   /** Id and name of the upload token that was used; null = an API key was used. */
   token: string | null
   token_name: string | null
+}
+
+/** An upload with the newest job that reads it, if there is one that is not deleted. */
+export interface ListedUploadRow extends UploadRow {
+  job: number | null
+  job_id: string | null
+  job_state: JobState | null
+  /** When the job ended. */
+  finished_at: number | null
+  poster: string | null
 }
 
 export interface NewUpload extends Pick<
@@ -68,8 +80,8 @@ const storedBytesSql = {
 export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number | null> {
   const row = await first<{ number: number }>(
     db,
-    `INSERT INTO uploads (account, key_id, announced, key, name, content_type, state, created_at, expires_at, token, token_name)
-       SELECT ?1, ?2, ?4, ?5, ?6, ?7, 'receiving', ?8, ?9, ?10, (SELECT name FROM upload_tokens WHERE id = ?10)
+    `INSERT INTO uploads (account, key_id, announced, key, name, sought, content_type, state, created_at, expires_at, token, token_name)
+       SELECT ?1, ?2, ?4, ?5, ?6, ?11, ?7, 'receiving', ?8, ?9, ?10, (SELECT name FROM upload_tokens WHERE id = ?10)
        WHERE (${storedBytesSql.account_maximum} IS NULL OR ${storedBytesSql.account} + ?4 <= ${storedBytesSql.account_maximum})
          AND (${storedBytesSql.key_maximum} IS NULL OR ${storedBytesSql.key} + ?4 <= ${storedBytesSql.key_maximum})
          AND ${storedBytesSql.key_revoked} IS NULL
@@ -87,6 +99,7 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
       upload.created_at,
       upload.expires_at,
       upload.token,
+      normalizeSearchText(upload.name),
     ],
   )
   return row?.number ?? null
@@ -115,10 +128,18 @@ export async function markUploadReady(
 ): Promise<boolean> {
   const update = db
     .prepare(
-      `UPDATE uploads SET state = 'ready', name = ?, content_type = ?, size = ?, etag = ?, expires_at = ?
+      `UPDATE uploads SET state = 'ready', name = ?, sought = ?, content_type = ?, size = ?, etag = ?, expires_at = ?
        WHERE number = ? AND state = 'receiving' RETURNING number`,
     )
-    .bind(ready.name, ready.content_type, ready.size, ready.etag, ready.expires_at, number)
+    .bind(
+      ready.name,
+      normalizeSearchText(ready.name),
+      ready.content_type,
+      ready.size,
+      ready.etag,
+      ready.expires_at,
+      number,
+    )
   const { series } = new Totals().add('uploaded_bytes_total', {}, ready.size)
   const [updated] = await db.batch([update, addTotalsIfChanged(db, 'uploads', series)])
   return (updated?.results.length ?? 0) > 0
@@ -142,6 +163,8 @@ export interface UploadFilter {
   state: UploadRow['state'] | null
   /** Only uploads that were made with this token. */
   token: string | null
+  /** Only names that contain this text. */
+  search: string | null
   /** Only numbers below this one: the cursor. */
   before: number | null
   limit: number
@@ -153,22 +176,36 @@ export async function listUploads(
   account: string,
   filter: UploadFilter,
   now: number,
-): Promise<UploadRow[]> {
-  return all<UploadRow>(
+): Promise<ListedUploadRow[]> {
+  return all<ListedUploadRow>(
     db,
-    `SELECT ${columns} FROM uploads
-       WHERE account = ?1 AND number < ?2 AND expires_at > ?3
-         AND (?4 IS NULL OR state = ?4) ${filter.token === null ? '' : 'AND token = ?6'}
-       ORDER BY number DESC LIMIT ?5`,
+    `SELECT listed.*, jobs.id AS job, jobs.job_id, jobs.state AS job_state, jobs.finished_at, jobs.poster
+       FROM (SELECT ${columns}, last_job FROM uploads
+         WHERE account = ?1 AND number < ?2 AND expires_at > ?3 AND (?4 IS NULL OR state = ?4)
+           AND (?6 IS NULL OR instr(sought, ?6) > 0) ${filter.token === null ? '' : 'AND token = ?7'}
+         ORDER BY number DESC LIMIT ?5) AS listed
+       LEFT JOIN jobs ON jobs.id = listed.last_job AND jobs.deleted_at IS NULL
+       ORDER BY listed.number DESC`,
     [
       account,
       filter.before ?? Number.MAX_SAFE_INTEGER,
       now,
       filter.state,
       filter.limit,
+      filter.search === null ? null : normalizeSearchText(filter.search),
       ...(filter.token === null ? [] : [filter.token]),
     ],
   )
+}
+
+/** Remembers a job as the newest one of its uploads. In one batch with the job. */
+export function markUploadsUsed(db: D1Database, numbers: readonly number[], jobId: string): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE uploads SET last_job = (SELECT id FROM jobs WHERE job_id = ?1)
+       WHERE number IN (SELECT value FROM json_each(?2)) AND EXISTS (SELECT 1 FROM jobs WHERE job_id = ?1)`,
+    )
+    .bind(jobId, JSON.stringify(numbers))
 }
 
 /** An upload of that account in any state, or null. */

@@ -4,6 +4,7 @@
 import { Hono } from 'hono'
 import { limitMaxAge } from '../storage/cacheControl.ts'
 import { posterKey } from '../storage/objectKeys.ts'
+import { settings } from '../env.ts'
 import type { AppEnv } from '../http/context.ts'
 import { RequestError } from '../http/requestError.ts'
 import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
@@ -11,6 +12,16 @@ import { serveStoredObject } from './serveObject.ts'
 
 /** Pages on any origin may show it; nothing here depends on cookies. */
 const crossOriginHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+
+const DAY_MS = 86_400_000
+
+/**
+ * When the outputs of a job in the service's own store are deleted, in milliseconds since 1970. For an unfinished job
+ * the value is the same all day, so that clients that poll it do not load its poster again with each new URL.
+ */
+export function outputsExpireAt(env: Env, { finished_at: finished }: { finished_at: number | null }): number {
+  return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + settings(env).retentionDays.outputs * DAY_MS
+}
 
 /** `until` in milliseconds since 1970. */
 export async function signedPosterUrl(

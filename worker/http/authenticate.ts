@@ -3,7 +3,7 @@
 import { createMiddleware } from 'hono/factory'
 import { settings } from '../env.ts'
 import type { AppEnv } from './context.ts'
-import { findApiKey, markKeyUsed, type KeyWebhook } from '../db/apiKeys.ts'
+import { findApiKey, isKeyUsable, markKeyUsed, type KeyWebhook } from '../db/apiKeys.ts'
 import { RequestError } from './requestError.ts'
 import { checkPlatformRateLimit, takeToken } from './rateLimit.ts'
 import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
@@ -18,7 +18,7 @@ export interface Identity {
   webhook: KeyWebhook | null
 }
 
-/** Cache lifetime of a key in an isolate: a revoked key may still be accepted for this long. */
+/** Cache lifetime of a key in an isolate: a revoked or expired key may still be accepted for this long. */
 const CACHE_TTL_MS = 60_000
 const MAX_CACHED = 10_000
 /** The time of last use is only informative, so it is written at most once per interval. */
@@ -58,8 +58,8 @@ async function findIdentity(env: Env, key: string): Promise<Identity | null> {
   const id = KEY.exec(key)?.[1]
   const row = id === undefined ? null : await findApiKey(env.DB, id)
   const right = await hmacVerify(env, 'api-key', key, row?.hash ?? DUMMY_HASH)
-  if (!row || !right || row.revoked_at !== null) return null
   const now = Date.now()
+  if (!row || !right || !isKeyUsable(row, now)) return null
   if (now - (row.last_used_at ?? 0) >= LAST_USED_INTERVAL_MS) await markKeyUsed(env.DB, row.id, now)
   return {
     account: row.account,
@@ -105,7 +105,7 @@ export function authenticate(scope: 'jobs' | 'admin') {
         'unauthorized',
         key === null
           ? 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).'
-          : 'This API key is unknown or was revoked.',
+          : 'This API key is unknown, was revoked or has expired.',
         quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
       )
     }

@@ -9,8 +9,9 @@ export const pageLimit = z._default(z.coerce.number().check(z.int(), z.gte(1), z
 export const pageCursor = z.optional(z.string().check(z.regex(/^[1-9]\d{0,14}$/)))
 export const searchText = z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(MAX_SEARCH)))
 
-/** Allowed values of the first two, for error messages. */
+/** Allowed values, for error messages. */
 export const pageQuery = {
   limit: { expects: 'a whole number from 1 to 100', minimum: 1, maximum: 100 },
   cursor: { expects: 'the next_cursor of the previous page, or left out for the first page' },
+  search: { expects: `a string of 1 to ${MAX_SEARCH} characters` },
 }

@@ -29,10 +29,10 @@ const MAX_BUCKETS = 10_000
 const tokenBuckets = new Map<string, TokenBucket>()
 
 /**
- * Takes one token from the key's bucket, which has a capacity of `perMinute` and refills at that rate; null = no limit.
+ * Takes one token from the bucket of `keyId`, which has a capacity of `perMinute` and refills at that rate; null = no limit.
  * @throws RequestError 429 with the seconds until the next token
  */
-export function takeToken(keyId: string, perMinute: number | null, now: number): void {
+export function takeToken(keyId: string, perMinute: number | null, now: number, who = 'This key'): void {
   if (perMinute === null) return
   if (tokenBuckets.size >= MAX_BUCKETS) tokenBuckets.clear()
   const bucket = tokenBuckets.get(keyId) ?? { left: perMinute, at: now }
@@ -40,7 +40,7 @@ export function takeToken(keyId: string, perMinute: number | null, now: number):
   tokenBuckets.set(keyId, { left: left >= 1 ? left - 1 : left, at: now })
   if (left >= 1) return
   const seconds = Math.max(1, Math.ceil(((1 - left) / perMinute) * 60))
-  throw new RequestError('rate_limited', `This key is limited to ${perMinute} requests per minute.`, {
+  throw new RequestError('rate_limited', `${who} is limited to ${perMinute} requests per minute.`, {
     headers: { 'retry-after': String(seconds) },
     details: { requests_per_minute: perMinute },
   })

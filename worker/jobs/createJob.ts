@@ -13,7 +13,7 @@ import {
   insertTask,
 } from '../db/jobs.ts'
 import { settings } from '../env.ts'
-import { findUpload } from '../db/uploads.ts'
+import { findUpload, markUploadsUsed } from '../db/uploads.ts'
 import { countInIsolate } from '../metrics/isolateCounts.ts'
 import { spendingLimit } from '../usage/spendingLimit.ts'
 import { addressProblem } from '../storage/addressPolicy.ts'
@@ -131,6 +131,8 @@ export async function createJob(env: Env, request: NewJobRequest): Promise<Creat
   }
   const key = request.idempotency?.key ?? null
   const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
+  const used = uploads.flatMap(({ upload: row }) => row?.number ?? [])
+  if (used.length > 0 && !request.isUnlisted) statements.push(markUploadsUsed(env.DB, used, jobId))
   if (config.metadata) statements.push(insertMetadata(env.DB, jobId, config.metadata))
   if (request.idempotency) {
     statements.unshift(insertIdempotency(env.DB, job, request.idempotency.key, await requestFingerprint(env, request)))

@@ -26,7 +26,8 @@ import { onInvalidQuery } from '../http/validationErrors.ts'
 import { buildRetry } from './retryJob.ts'
 import { assignSlotsSoon } from '../scheduler/assignSlots.ts'
 import { normalizeSearchText } from '../db/searchText.ts'
-import { outputsExpireAt, buildStatus } from './jobStatus.ts'
+import { outputsExpireAt } from '../delivery/posterRoutes.ts'
+import { buildStatus } from './jobStatus.ts'
 import { serveEvents } from './serveEvents.ts'
 import { serveLog } from './serveLog.ts'
 import { pageCursor, pageLimit, pageQuery, searchText } from '../http/pageQuery.ts'
@@ -97,7 +98,6 @@ const listQuery = z.strictObject({
 const time = { expects: 'a date and time with a time zone, such as 2026-11-21T10:00:00Z' }
 const refuseListQuery = onInvalidQuery({
   ...pageQuery,
-  search: { expects: 'a string of 1 to 200 characters' },
   metadata: { expects: `name:value, as in customer:42, at most ${METADATA.members} times` },
   state: { expects: `one or more of ${stateNames.join(', ')}, separated by commas`, allowed: stateNames },
   created_from: time,

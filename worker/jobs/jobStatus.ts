@@ -1,7 +1,6 @@
 // In charge of: collecting the data of a status: from D1 for a finished job, from D1 and the monitor for a running one.
 // Not in charge of: its form (contract/api/publicStatus.ts).
 import { attemptDirectory } from '#contract/job/paths/outputNames.ts'
-import { settings } from '../env.ts'
 import { log } from '../log.ts'
 import { outputProvider } from '#contract/job/jobConfig.ts'
 import { allowedOutputsOf } from '#contract/task/allowedOutputs.ts'
@@ -14,11 +13,9 @@ import type { Job, StoredOutput } from '../db/jobs.ts'
 import { signedArchiveUrl } from '../delivery/archiveRoutes.ts'
 import { signedObjectUrl } from '../delivery/objectRoutes.ts'
 import { sourceBaseName } from '../taskApi/putOutput.ts'
-import { signedPosterUrl } from '../delivery/posterRoutes.ts'
+import { outputsExpireAt, signedPosterUrl } from '../delivery/posterRoutes.ts'
 import { displayInputName } from '../db/searchText.ts'
 import { openJobSink } from '../storage/jobStores.ts'
-
-const DAY_MS = 86_400_000
 
 interface UrlOptions {
   /** Milliseconds since 1970. */
@@ -75,14 +72,6 @@ export async function buildStatus(
     startedAt: job.started_at,
     finishedAt: job.finished_at,
   })
-}
-
-/**
- * When the outputs of a job in the service's own store are deleted, in milliseconds since 1970. For an unfinished job
- * the value is the same all day, so that clients that poll it do not load its poster again with each new URL.
- */
-export function outputsExpireAt(env: Env, { finished_at: finished }: Pick<Job, 'finished_at'>): number {
-  return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + settings(env).retentionDays.outputs * DAY_MS
 }
 
 async function posterLink(env: Env, job: Job, base: string, until: number): Promise<Poster | null> {

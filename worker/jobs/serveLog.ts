@@ -1,5 +1,5 @@
 // In charge of: `GET /api/v0/job/<id>/log`: the transcoder's log, as JSON or as text.
-// Not in charge of: receiving it (taskApi/receiveReports.ts), removing secrets from it (taskApi/redactLog.ts).
+// Not in charge of: receiving it and removing secrets from it (taskApi/receiveReports.ts).
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { JobLog } from '#contract/api/answers.ts'

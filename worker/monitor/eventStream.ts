@@ -19,8 +19,8 @@ interface EventClient {
 
 /** Shorter than the idle timeouts of proxies. Each ping also reads D1 again, in case a push was lost. */
 const PING_MS = 15_000
-/** Chunks queued for a slow client before it is disconnected. It can reconnect with its Last-Event-ID. */
-const MAX_QUEUED_CHUNKS = 100
+/** Blocks queued for a slow client before it is disconnected. It can reconnect with its Last-Event-ID. */
+const MAX_QUEUED_BLOCKS = 100
 
 const encoder = new TextEncoder()
 
@@ -96,7 +96,7 @@ export class EventStream {
 
   #send(listener: EventClient, text: string): void {
     try {
-      if ((listener.controller.desiredSize ?? 0) < -MAX_QUEUED_CHUNKS) return this.#close(listener)
+      if ((listener.controller.desiredSize ?? 0) < -MAX_QUEUED_BLOCKS) return this.#close(listener)
       listener.controller.enqueue(encoder.encode(text))
     } catch {
       this.#close(listener)

@@ -1,10 +1,10 @@
-// In charge of: the progress of a divided job, from the reports of its parts.
+// In charge of: the progress of a divided job, from the reports of its parts and how much of the work each of them is.
 // Not in charge of: that it never decreases (progressSnapshot.ts), the reports of one attempt (jobMonitor.ts).
 import { PARTS_SHARE, samplingShare, type ProgressPost } from '#contract/task/protocol.ts'
 import { isSurveying } from '#contract/task/lifecycle.ts'
 import { readParts } from '../db/parts.ts'
 import type { TaskRow } from '../db/tasks.ts'
-import { partWeights } from './partWeights.ts'
+import { LAST_CHUNK, REST } from '#contract/task/partPositions.ts'
 
 /** A part that has not reported for this long does not run at the moment. */
 const SILENT_MS = 15_000
@@ -76,4 +76,20 @@ async function readKnown(db: D1Database, main: string): Promise<Known> {
     begins: division.chunks ?? null,
     sampling: samplingShare(division),
   }
+}
+
+/**
+ * Weights of parts by position, without the parts of a survey; their sum is the number of parts. `begins`: where each chunk
+ * begins, in segments; null = not known, then all parts have the same weight. The end of the last chunk is not known: it is
+ * about as long as the chunk before. The rest counts like a chunk.
+ */
+export function partWeights(begins: readonly number[] | null, parts: number): number[] {
+  if (begins === null || begins.length < 2 || begins.length !== parts - 1) return Array.from({ length: parts }, () => 1)
+  const lengths = begins.slice(1).map((next, chunk) => next - begins[chunk]!)
+  const last = lengths.at(-1)!
+  const mean = (begins.at(-1)! + last) / begins.length
+  const weights = lengths.map((length) => length / mean)
+  weights.splice(LAST_CHUNK, 0, last / mean)
+  weights.splice(REST, 0, 1)
+  return weights
 }

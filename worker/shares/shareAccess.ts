@@ -7,7 +7,7 @@ import type { Job } from '../db/jobs.ts'
 import { findSharedJobRow, type ShareRow } from '../db/shares.ts'
 import { hmacSign, hmacVerify } from '../secrets/hmac.ts'
 import { buildStatus } from '../jobs/jobStatus.ts'
-import { randomName } from '../util/encoding.ts'
+import { randomName, toBase64Url } from '../util/encoding.ts'
 
 /**
  * Addresses of media do not name the share, so that a segment needs no database query. They stay valid after the share
@@ -24,6 +24,29 @@ export function newShareId(): string {
 /** `<share id>.<signature>`: a token with a wrong signature is refused without a database query. */
 export async function createShareToken(env: Env, id: string): Promise<string> {
   return `${id}.${await hmacSign(env, 'share', id)}`
+}
+
+/** workerd's maximum for PBKDF2. */
+const ITERATIONS = 100_000
+
+/** PBKDF2 with SHA-256, salted with the share's id. */
+export async function hashSharePassword(id: string, password: string): Promise<string> {
+  const utf8 = new TextEncoder()
+  const key = await crypto.subtle.importKey('raw', utf8.encode(password.normalize('NFC')), 'PBKDF2', false, [
+    'deriveBits',
+  ])
+  const terms = { name: 'PBKDF2', hash: 'SHA-256', salt: utf8.encode(id), iterations: ITERATIONS }
+  return toBase64Url(await crypto.subtle.deriveBits(terms, key, 256))
+}
+
+export async function isSharePassword(
+  env: Env,
+  { id, password_hash: hash }: ShareRow,
+  password: string,
+): Promise<boolean> {
+  // Both sides are signed, so the duration of the comparison reveals nothing.
+  const signed = await hmacSign(env, 'share-password', await hashSharePassword(id, password))
+  return hmacVerify(env, 'share-password', hash ?? '', signed)
 }
 
 export interface SharedJob {

@@ -4,7 +4,7 @@ import { outputProvider } from '#contract/job/jobConfig.ts'
 import { Hono, type Context } from 'hono'
 import type { Share, ShareList } from '#contract/api/answers.ts'
 import { newShare } from '#contract/api/requestBodies.ts'
-import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
+import { MAX_SHARES, SHARE_PASSWORD_LENGTH, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
 import { embedHtml, displaySizeOf } from '#contract/api/sharedMedia.ts'
 import { readOptionalJson } from '../http/jsonBody.ts'
 import { publicBaseUrl, type AppEnv } from '../http/context.ts'
@@ -13,9 +13,9 @@ import { deleteShare, insertShare, listShares, type ShareRow } from '../db/share
 import { notFound, RequestError } from '../http/requestError.ts'
 import { parseFields } from '../http/validationErrors.ts'
 import { displayInputName } from '../db/searchText.ts'
-import { newShareId, createShareToken } from './shareAccess.ts'
+import { hashSharePassword, newShareId, createShareToken } from './shareAccess.ts'
 import { findOwnJob, jobPath } from '../jobs/jobRoutes.ts'
-import { outputsExpireAt } from '../jobs/jobStatus.ts'
+import { outputsExpireAt } from '../delivery/posterRoutes.ts'
 
 const MAX_SHARE_BYTES = 16 * 1024
 
@@ -24,6 +24,10 @@ const expectations = {
   expires_in_seconds: {
     expects: `a whole number of seconds from ${SHARE_SECONDS.minimum} to ${SHARE_SECONDS.maximum}, or left out`,
     ...SHARE_SECONDS,
+  },
+  password: {
+    expects: `a string of ${SHARE_PASSWORD_LENGTH.minimum} to ${SHARE_PASSWORD_LENGTH.maximum} characters, or null for none`,
+    hidden: true,
   },
 }
 
@@ -38,12 +42,14 @@ async function createShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   const parsed = parseFields(newShare, value, expectations)
   const now = Date.now()
   const end = shareableUntil(c.env, job, now)
+  const id = newShareId()
   const row: ShareRow = {
-    id: newShareId(),
+    id,
     job: job.id,
     title: parsed.title ?? defaultShareTitle(job),
     created_at: now,
     expires_at: Math.min(now + parsed.expires_in_seconds * 1000, end),
+    password_hash: parsed.password === null ? null : await hashSharePassword(id, parsed.password),
   }
   if (!(await insertShare(c.env.DB, row, MAX_SHARES))) {
     if (!(await findJob(c.env.DB, job.account, job.id))) throw notFound()
@@ -100,6 +106,7 @@ async function publicShare(c: Context<AppEnv>, job: Job, row: ShareRow): Promise
     embed_url: `${url}/embed`,
     embed_html: embedHtml(`${url}/embed`, row.title, displaySizeOf(job.outputs ?? []) ?? { width: 16, height: 9 }),
     title: row.title,
+    has_password: row.password_hash !== null,
     created_at: new Date(row.created_at).toISOString(),
     expires_at: new Date(row.expires_at).toISOString(),
   }

@@ -3,11 +3,16 @@
 // Not in charge of: creating shares (shareRoutes.ts), the content of the page (web/share.html, web/src/share/).
 import { Hono, type Context } from 'hono'
 import type { SharedMedia } from '#contract/api/answers.ts'
+import { openedShare } from '#contract/api/requestBodies.ts'
 import { escapeHtml } from '#contract/api/sharedMedia.ts'
+import { SHARE_PASSWORDS_PER_MINUTE } from '#contract/limits.ts'
 import { settings } from '../env.ts'
 import { publicBaseUrl, type AppEnv } from '../http/context.ts'
+import { readJson } from '../http/jsonBody.ts'
+import { takeToken } from '../http/rateLimit.ts'
 import { RequestError } from '../http/requestError.ts'
-import { sharedMediaOf, findSharedJob } from './shareAccess.ts'
+import { parseFields } from '../http/validationErrors.ts'
+import { sharedMediaOf, findSharedJob, isSharePassword, type SharedJob } from './shareAccess.ts'
 import { crossOriginHeaders } from '../delivery/objectRoutes.ts'
 
 /** A share can be revoked at any time, and its address gives access: no caching, no indexing, no referrer. */
@@ -22,16 +27,42 @@ export const sharedPageRoutes = new Hono<AppEnv>()
   .get('/:token', (c) => servePage(c, false))
   .get('/:token/embed', (c) => servePage(c, true))
   .get('/:token/data', async (c) => {
-    const found = await findSharedJob(c.env, c.req.param('token'))
-    if (found)
-      return c.json(await sharedMediaOf(c.env, found, publicBaseUrl(c)), 200, {
-        ...notFoundHeaders,
-        ...crossOriginHeaders,
-      })
-    throw new RequestError('not_found', 'This page does not exist, or it is no longer shared.', {
-      headers: { ...notFoundHeaders, ...crossOriginHeaders },
-    })
+    const found = await requireShare(c)
+    if (found.share.password_hash !== null) {
+      const message = 'This page needs its password: send it as {"password": "…"} with POST.'
+      throw new RequestError('unauthorized', message, { headers: dataHeaders })
+    }
+    return serveData(c, found)
   })
+  .post('/:token/data', async (c) => {
+    const found = await requireShare(c)
+    const { password } = parseFields(openedShare, (await readJson(c, MAX_PASSWORD_BYTES)).value, {
+      password: { expects: 'the password of the share', hidden: true },
+    })
+    if (found.share.password_hash !== null) {
+      takeToken(`share ${found.share.id}`, SHARE_PASSWORDS_PER_MINUTE, Date.now(), 'This page')
+      if (!(await isSharePassword(c.env, found.share, password))) {
+        throw new RequestError('unauthorized', 'The password is wrong.', { headers: dataHeaders })
+      }
+    }
+    return serveData(c, found)
+  })
+
+const MAX_PASSWORD_BYTES = 4096
+const dataHeaders = { ...notFoundHeaders, ...crossOriginHeaders }
+
+async function requireShare(c: Context<AppEnv, '/:token/data'>): Promise<SharedJob> {
+  const found = await findSharedJob(c.env, c.req.param('token'))
+  if (found) return found
+  throw new RequestError('not_found', 'This page does not exist, or it is no longer shared.', { headers: dataHeaders })
+}
+
+async function serveData(c: Context<AppEnv>, found: SharedJob): Promise<Response> {
+  return c.json(await sharedMediaOf(c.env, found, publicBaseUrl(c)), 200, dataHeaders)
+}
+
+type Preview = Pick<SharedMedia, 'title' | 'poster_url' | 'sources'>
+const HIDDEN: Preview = { title: 'Protected video', poster_url: null, sources: [] }
 
 async function servePage(c: Context<AppEnv>, isEmbedded: boolean): Promise<Response> {
   const token = c.req.param('token') ?? ''
@@ -48,7 +79,9 @@ async function servePage(c: Context<AppEnv>, isEmbedded: boolean): Promise<Respo
   if (found === null) return new Response((await pageTemplate(c, '/share-gone')).body, { status: 404, headers })
   const page = await pageTemplate(c, '/share')
   const address = `${publicBaseUrl(c)}/s/${token}`
-  return new Response(renderPage(page, await sharedMediaOf(c.env, found, publicBaseUrl(c)), address).body, { headers })
+  // Without the password, a page shows neither its title nor its poster.
+  const media = found.share.password_hash === null ? await sharedMediaOf(c.env, found, publicBaseUrl(c)) : HIDDEN
+  return new Response(renderPage(page, media, address).body, { headers })
 }
 
 /** The file that scripts/buildWeb.ts wrote, without its headers. */
@@ -80,7 +113,7 @@ function contentSecurityPolicy(base: string | null, isEmbedded: boolean): string
 }
 
 /** The title and link previews (https://ogp.me). A property without a value is removed. */
-function renderPage(page: Response, media: SharedMedia, address: string): Response {
+function renderPage(page: Response, media: Preview, address: string): Response {
   const file = media.sources.find(({ kind }) => kind === 'file')
   const properties: Record<string, string | null> = {
     'og:title': media.title,

@@ -3,14 +3,14 @@
 
 /** null for a body above the limit. */
 export async function readBoundedBytes(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
-  const chunks: Uint8Array[] = []
+  const blocks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
+  for await (const block of response.body ?? []) {
+    size += block.byteLength
     if (size > limit) return null
-    chunks.push(chunk)
+    blocks.push(block)
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+  return new Uint8Array(await new Blob(blocks).arrayBuffer())
 }
 
 /** null for a body above the limit. */

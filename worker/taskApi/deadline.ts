@@ -1,6 +1,6 @@
 // In charge of: what an attempt that plans has to know of the transcoders that may work on its job, and of the end time that
 // the client wants.
-// Not in charge of: the order of waiting tasks (db/tasks.ts), what follows for the plan (transcoder/plan/division).
+// Not in charge of: the order of waiting tasks (db/tasks.ts), what follows for the plan (transcoder/division/plan).
 import { isPlanning } from '#contract/task/divisionAbilities.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import { findAccount } from '../db/accounts.ts'

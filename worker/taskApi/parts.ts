@@ -1,7 +1,7 @@
 // In charge of: divided jobs in the task API: dividing, what a part delivers, its record for the attempt that puts the
-// parts together.
+// parts together. Records are in the service's own store until the job has ended.
 // Not in charge of: state transitions (contract/task/lifecycle.ts), the rows of parts (db/parts.ts), the content of a
-// record, which only transcoders know.
+// record, which only transcoders know, removing records with the others of the job (monitor/commitOutputs.ts).
 import type { Context } from 'hono'
 import {
   deliverPostSchema,
@@ -20,7 +20,6 @@ import { settings } from '../env.ts'
 import { findPlan, findTask, type TaskRow } from '../db/tasks.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { notFound, RequestError, staleAttempt } from '../http/requestError.ts'
-import { partRecords } from '../monitor/partRecords.ts'
 import { applyEvent, taskMonitor } from '../scheduler/applyEvent.ts'
 import { addWarnings } from './addWarnings.ts'
 import { parseMessage } from './parseMessage.ts'
@@ -172,4 +171,23 @@ export async function servePartRecord(c: Context<TaskEnv>): Promise<Response> {
   const record = await partRecords.open(c.env, jobId, index, stored)
   if (record === null) throw notFound()
   return new Response(record.body, { headers: { 'content-type': 'application/json' } })
+}
+
+function partRecordKey(jobId: string, index: number, attempt: number): string {
+  return `work/${jobId}/part-${index}-${attempt}.json`
+}
+
+export const partRecords = {
+  async store(env: Env, jobId: string, index: number, attempt: number, json: string): Promise<void> {
+    const metadata = { httpMetadata: { contentType: 'application/json' } }
+    await env.BUCKET.put(partRecordKey(jobId, index, attempt), json, metadata)
+  },
+
+  async remove(env: Env, jobId: string, index: number, attempt: number): Promise<void> {
+    await env.BUCKET.delete(partRecordKey(jobId, index, attempt))
+  },
+
+  async open(env: Env, jobId: string, index: number, attempt: number): Promise<R2ObjectBody | null> {
+    return env.BUCKET.get(partRecordKey(jobId, index, attempt))
+  },
 }

@@ -1,4 +1,4 @@
-// In charge of: what an attempt reports besides its outputs: the probed source, a still image of it, its log.
+// In charge of: what an attempt reports besides its outputs: the probed source, a still image of it, its log without secrets.
 // Not in charge of: who may call (taskRoutes.ts), showing the reports (jobs/jobStatus.ts, delivery/posterRoutes.ts,
 // jobs/serveLog.ts).
 import type { Context } from 'hono'
@@ -8,10 +8,10 @@ import {
   MAX_LOGS,
   MAX_PREVIEW_BYTES,
   MAX_SOURCE_BYTES,
+  type AttemptLog,
 } from '#contract/task/reportSchemas.ts'
 import { jobInputs, type Credentials } from '#contract/job/jobConfig.ts'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
-import { redactLog } from './redactLog.ts'
 import { sourcePostSchema } from '#contract/task/protocol.ts'
 import { parseTaskId } from '#contract/taskId.ts'
 import { logKey, logPrefix, posterKey } from '../storage/objectKeys.ts'
@@ -113,4 +113,28 @@ async function secretsToRedact(env: Env, job: Job): Promise<string[]> {
 function hostAndAddress(address: string): string[] {
   const host = URL.canParse(address) ? new URL(address).host : ''
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? [address, host] : []
+}
+
+/** The source on the transcoder's loopback server, as ffmpeg commands show it. */
+const SOURCE = 'http://loopback/***'
+const ADDRESS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"<>]*/gi
+/** Shorter values would match ordinary words. */
+const MIN_SECRET_LENGTH = 6
+
+/** `secrets`: values to hide, each also in its URL-encoded form. */
+export function redactLog(log: AttemptLog, secrets: readonly string[]): AttemptLog {
+  const hidden = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))]
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
+    // Longest first, so that a secret that contains another is replaced as a whole.
+    .toSorted((a, b) => b.length - a.length)
+  const clean = (text: string): string => {
+    let rest = text.replaceAll(ADDRESS, (address) => (address === SOURCE ? address : '[address]'))
+    for (const secret of hidden) rest = rest.replaceAll(secret, '***')
+    return rest
+  }
+  return {
+    engine: log.engine === null ? null : clean(log.engine),
+    commands: log.commands.map((each) => ({ ...each, purpose: clean(each.purpose), command: clean(each.command) })),
+    lines: log.lines.map((each) => ({ ...each, message: clean(each.message) })),
+  }
 }

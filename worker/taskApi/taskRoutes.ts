@@ -14,7 +14,7 @@ import {
   failPostSchema,
   finishPostSchema,
   MAX_TASK_BODY_BYTES,
-  MAX_PARTS,
+  MAX_UPLOAD_PARTS,
   MAX_PLAN_BYTES,
   MAX_UPLOAD_HANDLE,
   MIN_PART_BYTES,
@@ -189,7 +189,8 @@ export const taskApi = new Hono<TaskEnv>()
     await requireCurrentAttempt(c)
     const number = Number(c.req.param('n'))
     // S3, 10,000 parts; other stores have no more.
-    if (number > MAX_PARTS) throw new RequestError('invalid_request', `An upload has at most ${MAX_PARTS} parts.`)
+    if (number > MAX_UPLOAD_PARTS)
+      throw new RequestError('invalid_request', `An upload has at most ${MAX_UPLOAD_PARTS} parts.`)
     const [path, upload] = decodeUploadHandle(c.req.param('upload'))
     const { sink, allowed } = await attemptDestination(c)
     requireAllowedOutput(allowed, 'parts', path)
@@ -322,12 +323,15 @@ function toJobError(
   }
 }
 
-/** All parts but the last have the same size (R2). Large enough for MAX_PARTS, at most what one request may carry. */
+/** All parts but the last have the same size (R2). Large enough for MAX_UPLOAD_PARTS, at most what one request may carry. */
 function choosePartSize(expectedBytes: number): number {
   const mebibyte = 1024 * 1024
-  const needed = Math.ceil((expectedBytes * 1.1) / MAX_PARTS / mebibyte) * mebibyte
+  const needed = Math.ceil((expectedBytes * 1.1) / MAX_UPLOAD_PARTS / mebibyte) * mebibyte
   if (needed > MAX_TASK_BODY_BYTES) {
-    throw new RequestError('too_large', `An output may have at most ${(MAX_TASK_BODY_BYTES * MAX_PARTS) / 1e9} GB.`)
+    throw new RequestError(
+      'too_large',
+      `An output may have at most ${(MAX_TASK_BODY_BYTES * MAX_UPLOAD_PARTS) / 1e9} GB.`,
+    )
   }
   return Math.max(MIN_PART_BYTES, needed)
 }

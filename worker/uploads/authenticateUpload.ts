@@ -27,7 +27,8 @@ async function verifyUploadToken(env: Env, token: string): Promise<UploadTokenWi
   if (!id || !expiry || !signature || !(await hmacVerify(env, HMAC_LABEL, `${id}|${expiry}`, signature))) {
     throw invalidToken('This upload token is not valid.')
   }
-  const row = Number(expiry) <= Date.now() ? null : await findUploadToken(env.DB, id)
+  const now = Date.now()
+  const row = Number(expiry) <= now ? null : await findUploadToken(env.DB, id, now)
   if (!row || row.revoked_at !== null || !(await isKeyInUse(env, row))) {
     throw expiredToken()
   }

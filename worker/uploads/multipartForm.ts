@@ -1,5 +1,5 @@
-// In charge of: parsing a multipart/form-data stream (RFC 7578, RFC 2046 §5.1), however it is divided into chunks.
-// (multipasta 0.2.8 was tried: it rejects a form if a boundary or header falls on the end of a chunk.)
+// In charge of: parsing a multipart/form-data stream (RFC 7578, RFC 2046 §5.1), however it is divided into blocks.
+// (multipasta 0.2.8 was tried: it rejects a form if a boundary or header falls on the end of a block.)
 // Not in charge of: what happens to the file (receiveUpload.ts).
 import { RequestError } from '../http/requestError.ts'
 import { fileNameFromDisposition, safeContentType } from '../http/fileNames.ts'
@@ -15,8 +15,8 @@ export interface FormFile {
 }
 
 export interface MultipartParser {
-  /** `chunk`: next chunk of the body; null = its end. Returns the bytes of it that belong to the file, in order. */
-  push(chunk: Uint8Array | null): Uint8Array[]
+  /** `block`: next block of the body; null = its end. Returns the bytes of it that belong to the file, in order. */
+  push(block: Uint8Array | null): Uint8Array[]
   /** Null until the headers of the file were read. */
   file(): FormFile | null
 }
@@ -107,12 +107,12 @@ export function parseMultipart(contentType: string): MultipartParser {
 
   return {
     file: () => file,
-    push(chunk) {
-      if (chunk === null) {
+    push(block) {
+      if (block === null) {
         if (state !== 'done') throw malformed('The form ended before its closing boundary.')
         return []
       }
-      const bytes = pending.length > 0 ? concat(pending, chunk) : chunk
+      const bytes = pending.length > 0 ? concat(pending, block) : block
       const out: Uint8Array[] = []
       let at = 0
       for (;;) {

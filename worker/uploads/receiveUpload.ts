@@ -51,10 +51,10 @@ export async function receiveForm(
       const { done, value } = await reader.read().catch(() => {
         throw truncatedBody()
       })
-      const chunks = form.push(done ? null : value)
+      const blocks = form.push(done ? null : value)
       const file = form.file()
       if (file) parts ??= new MultipartWriter(bucket, key, file.contentType)
-      for (const chunk of chunks) await parts?.write(chunk)
+      for (const block of blocks) await parts?.write(block)
       if (done) break
     }
     const file = form.file()
@@ -86,12 +86,12 @@ class MultipartWriter {
     this.#contentType = contentType
   }
 
-  async write(chunk: Uint8Array): Promise<void> {
-    for (let from = 0; from < chunk.length;) {
+  async write(block: Uint8Array): Promise<void> {
+    for (let from = 0; from < block.length;) {
       // A full buffer is sent only when more bytes come, so that the last part is never empty.
       if (this.#filled === PART_BYTES) await this.#uploadPart()
-      const count = Math.min(PART_BYTES - this.#filled, chunk.length - from)
-      this.#buffer.set(chunk.subarray(from, from + count), this.#filled)
+      const count = Math.min(PART_BYTES - this.#filled, block.length - from)
+      this.#buffer.set(block.subarray(from, from + count), this.#filled)
       this.#filled += count
       from += count
     }

@@ -51,8 +51,9 @@ export async function reserveUpload(
 
 /** @throws RequestError 401 for a token that has just expired or been revoked; 429 for one without files left */
 async function rejectExhaustedToken(env: Env, id: string): Promise<void> {
-  const token = await findUploadToken(env.DB, id)
-  if (!token || token.expires_at <= Date.now()) throw expiredToken()
+  const now = Date.now()
+  const token = await findUploadToken(env.DB, id, now)
+  if (!token || token.expires_at <= now) throw expiredToken()
   if (token.files < token.max_files) return
   const { max_files: maximum } = token
   const files = maximum === 1 ? 'one file, which was already sent' : `${maximum} files, all of which were already sent`

@@ -10,15 +10,17 @@ import type { ListedUpload, Upload } from '#contract/api/answers.ts'
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
 import { deleteUploadByNumber } from './deleteUpload.ts'
 import { publicBaseUrl, type AppEnv } from '../http/context.ts'
-import { deleteUpload, findUpload, listUploads, markUploadReady, type UploadRow } from '../db/uploads.ts'
+import { decodePoster } from '../db/jobs.ts'
+import { deleteUpload, findUpload, listUploads, markUploadReady, type ListedUploadRow } from '../db/uploads.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { onInvalidQuery } from '../http/validationErrors.ts'
 import { reserveUpload, requireWithinTokenLimit } from './uploadQuota.ts'
 import { resumableUpload } from './tus/resumableUpload.ts'
 import { TOKEN_ID } from './authenticateUpload.ts'
 import { attachmentDisposition, sanitizeFileName, fileNameFromDisposition, safeContentType } from '../http/fileNames.ts'
-import { pageCursor, pageLimit, pageQuery } from '../http/pageQuery.ts'
+import { pageCursor, pageLimit, pageQuery, searchText } from '../http/pageQuery.ts'
 import { deleteObject, receiveForm, receiveRaw } from './receiveUpload.ts'
+import { outputsExpireAt, signedPosterUrl } from '../delivery/posterRoutes.ts'
 import { serveStoredObject } from '../delivery/serveObject.ts'
 import { tusProtocol } from './tus/tusRoutes.ts'
 
@@ -132,6 +134,7 @@ const listQuery = z.strictObject({
   cursor: pageCursor,
   state: z.optional(z.enum(['receiving', 'ready'])),
   token: z.optional(z.string().check(z.regex(new RegExp(`^${TOKEN_ID}$`)))),
+  search: searchText,
 })
 
 const refuseListQuery = onInvalidQuery({
@@ -142,7 +145,7 @@ const refuseListQuery = onInvalidQuery({
 
 // Newest first. For a resumable upload, only its Durable Object knows how many bytes are stored.
 uploadRoutes.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
-  const { limit: count, cursor: before, state, token } = c.req.valid('query')
+  const { limit: count, cursor: before, state, token, search } = c.req.valid('query')
   const account = c.get('account')
   const rows = await listUploads(
     c.env.DB,
@@ -150,6 +153,7 @@ uploadRoutes.get('/', zValidator('query', listQuery, refuseListQuery), async (c)
     {
       state: state ?? null,
       token: token ?? null,
+      search: search ?? null,
       before: before === undefined ? null : Number(before),
       limit: count + 1,
     },
@@ -163,7 +167,7 @@ uploadRoutes.get('/', zValidator('query', listQuery, refuseListQuery), async (c)
   })
 })
 
-async function publicUpload(env: Env, row: UploadRow, base: string) {
+async function publicUpload(env: Env, row: ListedUploadRow, base: string) {
   const standing = row.state === 'ready' ? null : await resumableUpload(env, row.number).state(row.account)
   return {
     uploaded_file_number: row.number,
@@ -175,9 +179,22 @@ async function publicUpload(env: Env, row: UploadRow, base: string) {
     // Reading the state of an interrupted upload may have completed it.
     state: standing?.state === 'ready' ? 'ready' : row.state,
     token: row.token === null ? null : { token_id: row.token, name: row.token_name ?? '' },
+    last_job: await lastJob(env, row, base),
     created_at: new Date(row.created_at).toISOString(),
     expires_at: new Date(standing?.expiresAt ?? row.expires_at).toISOString(),
   } satisfies ListedUpload
+}
+
+async function lastJob(env: Env, row: ListedUploadRow, base: string): Promise<ListedUpload['last_job']> {
+  const { job: id, job_id: jobId, job_state: state } = row
+  if (id === null || jobId === null || state === null) return null
+  const poster = decodePoster(row.poster)
+  const until = outputsExpireAt(env, row)
+  return {
+    id,
+    state: state === 'committing' ? 'running' : state,
+    poster_url: poster && (await signedPosterUrl(env, base, { jobId, attempt: poster.attempt }, until)),
+  }
 }
 
 function numberOf(c: Context<AppEnv, '/:number'>): number {

@@ -1,5 +1,5 @@
 // In charge of: refusing jobs of an account whose spend cap is reached.
-// Not in charge of: setting the cap (admin/spendCap.ts), what was spent (db/usage.ts).
+// Not in charge of: setting the cap (admin/accountRoutes.ts), what was spent (db/usage.ts).
 import { MICRO } from '#contract/usage/priceList.ts'
 import { findSpending } from '../db/usage.ts'
 import { settings } from '../env.ts'

@@ -31,7 +31,7 @@ export interface Field<S extends z.ZodMiniType = z.ZodMiniType> extends FieldTyp
   label?: string
   /** In the form, where people see labels of values instead of the values of the API; absent = `meaning`. */
   hint?: string
-  /** The part of the form that shows a field of a job (web/src/form/model/groups.ts); null = it has its own place there. */
+  /** The part of the form that shows a field of a job (web/src/form/settings.tsx); null = it has its own place there. */
   group?: FieldGroup | null
   /** What the absence of a flag without default means: the form then shows a switch. */
   absent?: boolean

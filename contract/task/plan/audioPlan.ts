@@ -34,7 +34,7 @@ const copiedAudio = z.object({
   frameSeconds: amount,
   /** RFC 6381, where the header of a segment may say less than ffprobe found in the frames; missing = the header's. */
   codecString: z.optional(z.string()),
-  /** A part of this job has encoded it (transcoder/plan/division/copyPlan.ts). Missing = it comes from the source. */
+  /** A part of this job has encoded it (transcoder/division/plan/copyPlan.ts). Missing = it comes from the source. */
   isOwn: derived<boolean>(),
 })
 

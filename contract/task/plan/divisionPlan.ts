@@ -1,5 +1,5 @@
-// In charge of: how a job is divided into parts, and what one part makes.
-// Not in charge of: choosing it (transcoder/plan/division/), the plan of one part (partPlan.ts there).
+// In charge of: how a job is divided into parts.
+// Not in charge of: choosing it (transcoder/division/plan/), what one part makes (partPlan.ts there).
 import * as z from 'zod/mini'
 import { MAX_JOB_PARTS } from '../../limits.ts'
 import { amount, count } from './values.ts'
@@ -57,33 +57,3 @@ export const divisionPlan = z.object({
   subtitles: z.optional(storedObject),
 })
 export type DivisionPlan = z.infer<typeof divisionPlan>
-
-/** What one part makes. Derived from the plan (plan/division/partPlan.ts), never stored. */
-export type PartPlan =
-  /** `from`, `to`: as in `chunks`; null = to the end of the source. */
-  | {
-      kind: 'chunk'
-      chunk: number
-      from: number
-      to: number | null
-      seek?: ChunkSeek | null
-      /**
-       * Decoding begins this long before the chunk's first frame, with a key frame that is found when the chunk is made.
-       * Missing = the index was not asked, or shows no such key frame: decoding begins some seconds earlier.
-       */
-      runInSeconds?: number
-    }
-  | { kind: 'rest' }
-
-/**
- * Where a chunk of a source without an index begins to read, on the clock of its time stamps. It is found when the chunk is
- * made. null = at the beginning; missing = by the index of the source.
- */
-export interface ChunkSeek {
-  /** Seconds: decoding begins with this frame at the latest. */
-  fromSeconds: number
-  /** The place of that frame in the source. */
-  fromByte: number
-  /** Seconds at which ffmpeg's clock is 0 in a run over the whole source. */
-  originSeconds: number
-}

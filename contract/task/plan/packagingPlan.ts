@@ -110,7 +110,7 @@ export const packagingPlan = z.object({
   thumbnails: z.nullable(thumbnailPlan),
   /** Milliseconds since 1970 at the first frame. */
   programStart: z.number(),
-  /** The segments are copied into the outputs later (transcoder/plan/division/encodedSegments.ts). Missing = no. */
+  /** The segments are copied into the outputs later (transcoder/division/plan/encodedSegments.ts). Missing = no. */
   isIntermediate: derived<boolean>(),
   renditions: z.array(renditionPlan).check(z.minLength(1), z.maxLength(24)),
 })

@@ -1,7 +1,7 @@
 // In charge of: the complete plan of one task: all choices that the job left open. An attempt posts it, and later attempts
 // and the parts of a divided job follow it. Types and limits are one definition.
 // Not in charge of: making it (transcoder/plan/planJob.ts), whether its paths belong to the job (../allowedOutputs.ts),
-// writing the arguments (transcoder/plan/argv/), running it (transcoder/pipeline/runTask.ts).
+// writing the arguments (transcoder/plan/argv/), running it (transcoder/runTask.ts).
 import * as z from 'zod/mini'
 import { AUDIO_CONTAINERS, type VideoCodec } from '../../codecs.ts'
 import { FILE_CONTAINERS } from '../../containers.ts'
@@ -9,7 +9,7 @@ import { CAPTIONS } from '../../limits.ts'
 import { warningCode } from '../../warningCodes.ts'
 import { audioPlan, type AudioPlan } from './audioPlan.ts'
 import { burnInPlan, sidecarPlan } from './captionsPlan.ts'
-import { divisionPlan, type PartPlan } from './divisionPlan.ts'
+import { divisionPlan } from './divisionPlan.ts'
 import { extractsPlan } from './extractsPlan.ts'
 import { joinPlan } from './joinPlan.ts'
 import { packagingPlan } from './packagingPlan.ts'
@@ -76,6 +76,35 @@ const subtitlePlan = z.object({
 })
 export type SubtitlePlan = z.infer<typeof subtitlePlan>
 
+/** A range of the output's video, of whole segments, with the times and the frame numbers of the whole output. */
+export interface EncodedRange {
+  /**
+   * The first full segment and the first one after it, counted from 0 on the regular grid (multiples of `segmentFrames`;
+   * splice points do not count); null = to the end of the source.
+   */
+  from: number
+  to: number | null
+  /** Constant rate factor of each rendition's video, in place of an average bitrate; null or missing = as in its plan. */
+  rateFactors?: readonly (number | null)[] | undefined
+  /** Missing = reading begins by the index of the source; null = at its beginning. */
+  seek?: StampedSeek | null
+  /**
+   * Decoding begins this long before the first frame, with a key frame that is found when the range is encoded. Missing =
+   * the index was not asked, or shows no such key frame: decoding begins some seconds earlier.
+   */
+  runInSeconds?: number
+}
+
+/** Where reading begins in a source without an index, on the clock of its time stamps. */
+export interface StampedSeek {
+  /** Seconds: decoding begins with this frame at the latest. */
+  fromSeconds: number
+  /** The place of that frame in the source. */
+  fromByte: number
+  /** Seconds at which ffmpeg's clock is 0 in a run over the whole source. */
+  originSeconds: number
+}
+
 /** The inputs of the attempt that copies what the parts encoded: each video, then each track of audio. */
 export interface StoredStreams {
   videos: VideoCodec[]
@@ -110,8 +139,8 @@ export const taskPlan = z.extend(sourceReadingPlan, {
   reads: alsoDerived<Reads>(reads),
   /** null = one task makes the whole job. */
   division: z.nullable(divisionPlan),
-  /** Missing = the whole job. */
-  part: derived<PartPlan>(),
+  /** The video that this run encodes; null = none of it. Missing = all. */
+  range: derived<EncodedRange | null>(),
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: z.nullable(packagingPlan),
   /** Duration of the longest output in seconds; null where the source does not state it. */

@@ -65,7 +65,7 @@ const copiedVideo = z.object({
   leadingFrames: count,
   /** The longest time from one frame to the next. */
   frameSeconds: amount,
-  /** Parts of this job have encoded it (transcoder/plan/division/copyPlan.ts). Missing = it comes from the source. */
+  /** Parts of this job have encoded it (transcoder/division/plan/copyPlan.ts). Missing = it comes from the source. */
   isOwn: derived<boolean>(),
 })
 

@@ -64,7 +64,17 @@ export const shareOperations: OperationTable = {
       'Returns addresses for your own player; readable from pages of any origin. They expire at `addresses_expire_at`; request them again for new ones.',
     auth: 'signed',
     answers: json('SharedMedia', example.sharedMediaExample),
-    errors: ['not_found'],
+    errors: ['unauthorized', 'not_found'],
     curl: 'curl "$SHARE_URL/data"',
+  },
+  'POST /s/{token}/data': {
+    id: 'openSharedMedia',
+    summary: 'Read what a shared page with a password plays',
+    description: 'Returns the same as GET. At most 30 passwords of one share can be tried in a minute.',
+    auth: 'signed',
+    body: { type: 'application/json', schema: schemaRef('OpenedShare'), example: { password: 'opening night' } },
+    answers: json('SharedMedia', example.sharedMediaExample),
+    errors: ['invalid_request', 'unauthorized', 'not_found', 'too_large', 'unsupported_media_type', 'rate_limited'],
+    curl: `curl --json '{"password": "opening night"}' "$SHARE_URL/data"`,
   },
 }

@@ -44,6 +44,7 @@ export const uploadOperations: OperationTable = {
         pattern: '^ut_[A-Za-z0-9_-]{12}$',
         description: '`token_id` of an upload token: only uploads that were made with it.',
       },
+      search: { ...stringSchema, pattern: String.raw`\S`, maxLength: 200, description: 'A part of the name.' },
     },
     answers: json('UploadList', example.uploadList),
     errors: ['invalid_request', 'unsupported_version'],

@@ -148,7 +148,7 @@ export const segmented: Row[] = [
   ...[10, 600].map((value) =>
     provenByTest(
       { path: 'max_chunk_seconds', value, expected: `chunks of at most ${value} s` },
-      'test/node/transcoder/plan/division/planDivision.test.ts',
+      'test/node/transcoder/division/plan/planDivision.test.ts',
       'both bounds of max_chunk_seconds',
     ),
   ),
@@ -159,7 +159,7 @@ export const segmented: Row[] = [
         value,
         expected: `chunks that are encoded within ${value} s, if enough transcoders are free`,
       },
-      'test/node/transcoder/plan/division/deadlineDivision.test.ts',
+      'test/node/transcoder/division/plan/deadlineDivision.test.ts',
       'both bounds of deadline_seconds',
     ),
   ),

@@ -389,7 +389,7 @@ const segmented: Row[] = [
   shown(
     'deadline_unlikely',
     'fewer transcoders than its deadline_seconds take',
-    'node/transcoder/plan/division/deadlineDivision.test.ts',
+    'node/transcoder/division/plan/deadlineDivision.test.ts',
   ),
   planned('not_divided', 'chunks of mpeg2', { ...TS, video_codec: 'mpeg2', max_chunk_seconds: 10 }),
   planned('segment_length_snapped', 'a segment_length between whole GOPs', { ...HLS, segment_length: 1.4 }),

@@ -1,4 +1,4 @@
-// In charge of: the npm package of the command and the client: built, installed into an empty directory without a
+// In charge of: the npm packages of the command and of the client: built, installed into an empty directory without a
 // registry, run by the oldest supported Node if it is installed, imported, required and bundled, and its types
 // compiled.
 // Not in charge of: what the command does (node/service/cli/commands.test.ts), the client in a browser
@@ -45,11 +45,10 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await run(process.execPath, [join(ROOT, 'scripts/package.ts'), tempDir.path])
+  const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/package.ts'), tempDir.path])
   await mkdir(tempDir.file('empty'))
   await writeFile(tempDir.file('empty/package.json'), '{"private": true, "type": "module"}')
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tempDir.file(`splicepoint-${version}.tgz`)], {
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...stdout.trim().split('\n')], {
     cwd: tempDir.file('empty'),
   })
 })
@@ -62,9 +61,9 @@ const env = () => ({ ...process.env, SPLICEPOINT_URL: base, SPLICEPOINT_KEY: 'ke
 const installed = (name: string, args: string[]) =>
   run(node, [tempDir.file(`empty/node_modules/.bin/${name}`), ...args], { cwd: tempDir.file('empty'), env: env() })
 
-test('it brings nothing else, and is small', async () => {
+test('they bring nothing else', async () => {
   const lock = JSON.parse(await readFile(tempDir.file('empty/package-lock.json'), 'utf8')) as { packages: object }
-  expect(Object.keys(lock.packages)).toEqual(['', 'node_modules/splicepoint'])
+  expect(Object.keys(lock.packages)).toEqual(['', 'node_modules/@splicepoint/client', 'node_modules/splicepoint'])
 })
 
 test.each(['splicepoint', 'transcode'])('%s runs', async (name) => {
@@ -74,16 +73,19 @@ test.each(['splicepoint', 'transcode'])('%s runs', async (name) => {
   await expect(installed(name, ['submit'])).rejects.toMatchObject({ code: 2 })
 })
 
-test('can be published, and publint finds nothing wrong', async () => {
-  const pkgDir = tempDir.file('empty/node_modules/splicepoint')
-  const manifest = JSON.parse(await readFile(join(pkgDir, 'package.json'), 'utf8')) as Record<string, unknown>
-  expect(manifest['private']).toBeUndefined()
-  for (const name of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts']) {
-    expect(manifest[name], name).toBeUndefined()
-  }
-  const { messages } = await publint({ pkgDir, level: 'suggestion', strict: true, pack: false })
-  expect(messages).toEqual([])
-})
+test.each(['splicepoint', '@splicepoint/client'])(
+  '%s can be published, and publint finds nothing wrong',
+  async (name) => {
+    const pkgDir = tempDir.file(`empty/node_modules/${name}`)
+    const manifest = JSON.parse(await readFile(join(pkgDir, 'package.json'), 'utf8')) as Record<string, unknown>
+    expect(manifest['private']).toBeUndefined()
+    for (const member of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts']) {
+      expect(manifest[member], member).toBeUndefined()
+    }
+    const { messages } = await publint({ pkgDir, level: 'suggestion', strict: true, pack: false })
+    expect(messages).toEqual([])
+  },
+)
 
 test('--version is the package’s', async () => {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
@@ -109,7 +111,7 @@ const forNode = ['--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023'
 const forPages = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2022', '--noEmit']
 const dom = ['--lib', 'es2022,dom,dom.iterable', '--types', '']
 
-const program = `import { Client, ServiceError, type JobRequest } from 'splicepoint'
+const program = `import { Client, ServiceError, type JobRequest } from '@splicepoint/client'
 const job = await new Client(process.env['SPLICEPOINT_URL'] ?? '', 'key').follow(1)
 const phase: 'done' | 'queued' | 'starting' | 'probing' | 'sampling' | 'transcoding' | 'packaging' | 'uploading' | 'committing' = job.status.phase
 // @ts-expect-error -- a state is one of four words
@@ -139,7 +141,7 @@ test('the same for CommonJS, which requires it', async () => {
   expect(stdout).toBe('done film-180.mp4\n')
 })
 
-const page = `import { Client } from 'splicepoint/browser'
+const page = `import { Client } from '@splicepoint/client/browser'
 export const send = (token: string, file: File) => new Client('https://x.test', { token }).upload(file)
 // @ts-expect-error -- a page has no paths
 export const path = () => new Client('https://x.test', 'key').upload('film.mp4')
@@ -148,36 +150,34 @@ export const path = () => new Client('https://x.test', 'key').upload('film.mp4')
 test('the same for pages, without the types of Node', async () => {
   expect(await compile('page.ts', page, [...forPages, ...dom])).toBe('')
   expect(
-    await compile('page.ts', page.replace('splicepoint/browser', 'splicepoint'), [
-      ...forPages,
-      ...dom,
-      '--customConditions',
-      'browser',
-    ]),
+    await compile('page.ts', page.replace('/browser', ''), [...forPages, ...dom, '--customConditions', 'browser']),
   ).toBe('')
 })
 
-test.each(['splicepoint', 'splicepoint/browser'])('%s bundles for a page without anything of Node', async (name) => {
-  const { outputFiles } = await build({
-    stdin: { contents: `export { Client, follow } from '${name}'`, resolveDir: tempDir.file('empty') },
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    write: false,
-    logLevel: 'silent',
-  })
-  const { text, contents } = outputFiles[0]!
-  expect(text).not.toMatch(/["']node:|\bBuffer\b|\bprocess\b/)
-  expect(contents.length).toBeLessThan(16_000)
-})
+test.each(['@splicepoint/client', '@splicepoint/client/browser'])(
+  '%s bundles for a page without anything of Node',
+  async (name) => {
+    const { outputFiles } = await build({
+      stdin: { contents: `export { Client, follow } from '${name}'`, resolveDir: tempDir.file('empty') },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+      logLevel: 'silent',
+    })
+    const { text, contents } = outputFiles[0]!
+    expect(text).not.toMatch(/["']node:|\bBuffer\b|\bprocess\b/)
+    expect(contents.length).toBeLessThan(16_000)
+  },
+)
 
-test('every program of its README compiles, and its tool is the one that is installed', async () => {
-  const readme = await readFile(tempDir.file('empty/node_modules/splicepoint/README.md'), 'utf8')
+test('every program of the client’s README compiles', async () => {
+  const readme = await readFile(tempDir.file('empty/node_modules/@splicepoint/client/README.md'), 'utf8')
   const blocks = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
   expect(blocks).toHaveLength(4)
   for (const [index, block] of blocks.entries()) {
-    const options = block.includes('splicepoint/browser') ? [...forPages, ...dom] : forNode
+    const options = block.includes('@splicepoint/client/browser') ? [...forPages, ...dom] : forNode
     expect(await compile(`readme-${index}.ts`, block, options), block).toBe('')
   }
 })

@@ -94,9 +94,7 @@ describe.skipIf(process.env['CONTAINERS'] !== 'docker')('the image (skipped unle
         .split('\n')
         .filter((line) => what.test(line))
         .flatMap((line) => /file:\/\/\/app\/(\S+\.ts)/.exec(line)?.slice(1) ?? [])
-    expect(of(/was accepted/)).toEqual(
-      expect.arrayContaining(['transcoder/pipeline/runTask.ts', 'contract/task/protocol.ts']),
-    )
+    expect(of(/was accepted/)).toEqual(expect.arrayContaining(['transcoder/runTask.ts', 'contract/task/protocol.ts']))
     expect(of(/was not initialized|was rejected|no transpile cache|denied/)).toEqual([])
   })
 

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { MAIN_TASK } from '#contract/taskId.ts'
 import { applyJobFlags, type JobBody } from '../../../cli/commands/jobBody.ts'
-import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../transcoder/runTask.ts'
 import {
   describeTask,
   runRequest,

@@ -87,6 +87,7 @@ const ORDER: Record<string, readonly string[]> = {
     'segmenter',
     'outputAnalysis',
     'pipeline',
+    'division',
     'server',
     'registration',
   ],

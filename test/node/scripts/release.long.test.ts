@@ -72,13 +72,21 @@ test('a release has a version, a date, a tag, and files with the same bytes each
   const out = join(copy, 'dist/release/7.8.9')
   expect((await readdir(out)).toSorted()).toEqual([
     'SHA256SUMS',
+    'splicepoint-7.8.9-docs.tar.gz',
     'splicepoint-7.8.9-source.tar.gz',
     'splicepoint-7.8.9.tgz',
+    'splicepoint-client-7.8.9.tgz',
   ])
   await run(out, 'sha256sum', '--check', '--strict', 'SHA256SUMS')
   const listed = await run(out, 'tar', '-tzf', 'splicepoint-7.8.9-source.tar.gz')
   expect(listed.stdout).toContain('splicepoint-7.8.9/worker/index.ts\n')
   expect(listed.stdout).not.toContain('node_modules')
+  const docs = (name: string) => run(out, 'tar', '-xzOf', 'splicepoint-7.8.9-docs.tar.gz', name)
+  expect(JSON.parse((await docs('./versions.json')).stdout)).toEqual([
+    { name: 'latest', path: '' },
+    { name: '7.8.9', path: '7.8.9/' },
+  ])
+  expect((await docs('./7.8.9/audio.html')).stdout).toContain('"/7.8.9/assets/')
 
   const second = await copyCheckout('second')
   await releaseIn(second, '7.8.9', '--date', '2026-01-31', '--no-image')
@@ -89,7 +97,7 @@ test('a release has a version, a date, a tag, and files with the same bytes each
   await expect(releaseIn(copy, '7.8.9', '--no-image')).rejects.toMatchObject({
     stderr: '7.8.9 is not above the current version 7.8.9.\n',
   })
-}, 240_000)
+})
 
 test('uncommitted changes are refused, and nothing changes', async () => {
   const before = (await run(copy, 'git', 'rev-parse', 'HEAD')).stdout

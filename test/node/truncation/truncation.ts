@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkMp4 } from '../../../transcoder/mp4FileCheck.ts'
-import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../transcoder/runTask.ts'
 import { ffmpeg } from '../../support/media/media.ts'
 import { FakeTaskApi } from '../../support/transcoder/fakeTaskApi.ts'
 import {

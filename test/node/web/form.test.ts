@@ -287,6 +287,7 @@ describe('the terms of a key', () => {
     created_at: '',
     last_used_at: null,
     revoked_at: null,
+    expires_at: null,
   }
   test('only what was changed is sent: an address is shown without its query', () => {
     const typed = keyFormValues(key)

@@ -18,7 +18,7 @@ import type { EngineFeatures } from '../../../transcoder/plan/model/engineFeatur
 import { plannedFiles } from '../../../transcoder/plan/model/plannedFiles.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
-import { withDivision } from '../../../transcoder/plan/division/withDivision.ts'
+import { withDivision } from '../../../transcoder/division/plan/withDivision.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { cutSource } from '../../../transcoder/plan/streams/cut.ts'
 import { outputStartSeconds, timelineOf } from '../../../transcoder/plan/streams/outputTiming.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: their frames (partFrames.ts).
 import { open, stat } from 'node:fs/promises'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { withChunkSeek } from '../../../transcoder/analysis/chunkPlace.ts'
+import { withChunkSeek } from '../../../transcoder/division/chunkPlace.ts'
 import type { MediaInfo } from '../../../transcoder/plan/model/mediaInfo.ts'
 import type { LoopbackServer } from '../../../transcoder/source/loopbackServer.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'

@@ -1,7 +1,7 @@
 // In charge of: one job made twice, by one task and divided, and what differs between them.
 // Not in charge of: expectations.
 import type { FinishPost } from '#contract/task/protocol.ts'
-import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask, type RunContext } from '../../../transcoder/runTask.ts'
 import { runRequest, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'
 import { inChunks, runDividedJob } from './dividedJob.ts'
 import { FakeTaskApi, type FakeSource } from './fakeTaskApi.ts'

@@ -4,7 +4,7 @@
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { partTaskNumber } from '#contract/taskId.ts'
 import { divisionAbilities } from '#contract/task/divisionAbilities.ts'
-import { runTask, type RunContext } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask, type RunContext } from '../../../transcoder/runTask.ts'
 import type { SourceVersion, SurveyPlan } from '#contract/task/plan/divisionPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { runRequest, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'

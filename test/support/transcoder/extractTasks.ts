@@ -2,7 +2,7 @@
 // Not in charge of: expectations.
 import { readFile } from 'node:fs/promises'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../transcoder/runTask.ts'
 import { describeTask, runRequest, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'
 import { FakeTaskApi } from './fakeTaskApi.ts'
 

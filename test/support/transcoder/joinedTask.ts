@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
-import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../transcoder/runTask.ts'
 import { describeTask, runRequest, type AttemptFixture, type TaskDescription } from './attemptFixture.ts'
 import { FakeTaskApi } from './fakeTaskApi.ts'
 import { segmentedTask, storedObjects } from './segmentedTask.ts'

@@ -1,10 +1,10 @@
 // In charge of: changing and replacing an API key, and webhook addresses that can no longer be decrypted.
 import { env } from 'cloudflare:workers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { resealSecrets } from '../../../worker/admin/resealSecrets.ts'
 import { unseal } from '../../../worker/secrets/vault.ts'
 import { requestWithEnv } from '../support/appRequest.ts'
-import { apiRequest, jobBody, ADMIN_KEY, errorCode, createKey } from '../support/apiClient.ts'
+import { apiRequest, jobBody, ADMIN_KEY, errorCode, createKey, postJson } from '../support/apiClient.ts'
 import { runBefore } from '../support/raceBefore.ts'
 
 const HOOK = 'https://hooks.test/in?token=HOOKSECRET'
@@ -135,4 +135,38 @@ test('an upload that starts while its key is replaced counts for the new key', a
   expect(status).toBe(201)
   const owners = env.DB.prepare(`SELECT DISTINCT key_id FROM uploads WHERE account = 'between'`)
   expect((await owners.all<any>()).results.map((row) => row.key_id)).toEqual([made.id])
+})
+
+test('a key that expires is refused afterwards, with its upload tokens; until then it is like any other', async () => {
+  vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
+  try {
+    const { id, key, expires_at } = await createKey({ account: 'brief', expires_in_seconds: 3600 })
+    expect(Date.parse(expires_at)).toBe(Date.now() + 3_600_000)
+    // A key that replaces it expires at the same time.
+    const rotated = await requestWithEnv(env, 'POST', `/api/v0/keys/${id}/rotate`, {})
+    expect(rotated).toMatchObject([201, { expires_at }])
+    const successor = rotated[1].key
+    const issued = await postJson('/api/v0/uploads/tokens', { expires_in_seconds: 7200 }, { key: successor })
+    const { token } = await issued.json<any>()
+    const send = (authorization: string) =>
+      apiRequest('/uploads', {
+        method: 'POST',
+        headers: { authorization, 'content-length': '1' },
+        body: new Uint8Array(1),
+      })
+    expect((await send(`Bearer ${token}`)).status).toBe(201)
+    vi.setSystemTime(Date.now() + 3_600_000)
+    expect(await errorCode(await apiRequest('/uploads', { key: successor }))).toBe('401 unauthorized')
+    expect(await errorCode(await send(`Bearer ${token}`))).toBe('401 unauthorized')
+    const late = await requestWithEnv(env, 'POST', `/api/v0/keys/${rotated[1].id}/rotate`, {})
+    expect(late[0]).toBe(404)
+    expect(key).not.toBe(successor)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test.each([0, 59, 1.5, 10 * 365 * 86_400 + 1, 'soon'])('a key cannot expire in %j seconds', async (seconds) => {
+  const answer = await postJson('/api/v0/keys', { expires_in_seconds: seconds }, { key: ADMIN_KEY })
+  expect([answer.status, (await answer.json<any>()).error.field]).toEqual([400, 'expires_in_seconds'])
 })

@@ -315,7 +315,13 @@ test('a job has 100 shares at most, also when they are asked for at once; expire
   const now = Date.now()
   await env.DB.batch(
     Array.from({ length: 98 }, (_, n) =>
-      env.DB.prepare('INSERT INTO shares VALUES (?1, ?2, ?3, ?4, ?5)').bind(`sh_${n}`, id, 'x', now, now + 60_000),
+      env.DB.prepare('INSERT INTO shares VALUES (?1, ?2, ?3, ?4, ?5, NULL)').bind(
+        `sh_${n}`,
+        id,
+        'x',
+        now,
+        now + 60_000,
+      ),
     ),
   )
   const answers = await Promise.all(Array.from({ length: 6 }, () => postJson(`/api/v0/job/${id}/share`, {})))
@@ -331,4 +337,42 @@ test('with BASE_URL, all addresses begin with it, whatever the request says of i
   const [, made] = await requestWithEnv(where, 'POST', `/api/v0/job/${id}/share`, {}, API_KEY)
   expect(made.url).toMatch(/^https:\/\/video\.example\.com\/s\//)
   expect(made.embed_html).toContain('src="https://video.example.com/s/')
+})
+
+test('a share with a password shows nothing without it, and its passwords cannot be tried out', async () => {
+  const { id } = await completed()
+  const made = await share(id, { title: 'Secret film', password: 'Überraschung' })
+  expect(made).toMatchObject({ has_password: true })
+  expect(JSON.stringify([made, await list(id)])).not.toMatch(/berraschung/)
+  const rows = await env.DB.prepare('SELECT * FROM shares').all()
+  expect(JSON.stringify(rows)).not.toMatch(/berraschung/)
+  for (const path of ['', '/embed']) {
+    const page = await visit(made.url + path)
+    expect(page.status).toBe(200)
+    expect(await page.text()).not.toMatch(/Secret film|\/o\/|\/p\//)
+  }
+  const open = (password: unknown, url = made.url) =>
+    visit(`${url}/data`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ password }),
+    })
+  expect(await errorCode(await visit(`${made.url}/data`))).toBe('401 unauthorized')
+  expect(await errorCode(await open('überraschung'))).toBe('401 unauthorized')
+  expect(await errorCode(await open(''))).toBe('401 unauthorized')
+  expect(await errorCode(await open(7))).toBe('400 invalid_request')
+  // The same text in the other normal form of Unicode, as some keyboards send it.
+  const opened = await open('Überraschung'.normalize('NFD'))
+  expect(await opened.json()).toMatchObject({ title: 'Secret film', sources: [{ kind: 'file' }] })
+  expect(opened.headers.get('cache-control')).toBe('no-store')
+  const tried = await Promise.all(Array.from({ length: 40 }, (_, n) => open(`wrong ${n}`)))
+  expect(new Set(tried.map(({ status }) => status))).toEqual(new Set([401, 429]))
+  expect(await errorCode(await open('Überraschung'))).toBe('429 rate_limited')
+  // Another share is not affected, and one without a password has none to send.
+  const free = await share(id)
+  expect(free.has_password).toBe(false)
+  expect((await open('anything', free.url)).status).toBe(200)
+  const short = await postJson(`/api/v0/job/${id}/share`, { password: 'short' })
+  const { error } = await short.json<any>()
+  expect([short.status, error.field, error.details[0].value]).toEqual([400, 'password', undefined])
 })

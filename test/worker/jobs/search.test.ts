@@ -124,6 +124,7 @@ test('uploads are listed newest first, in pages, with what is stored of unfinish
         received: 4,
         state: 'receiving',
         token: null,
+        last_job: null,
         created_at: expect.any(String),
         expires_at: expect.any(String),
       },
@@ -143,4 +144,34 @@ test('uploads are listed newest first, in pages, with what is stored of unfinish
   const remove = { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } }
   for (const number of [large, small]) expect((await apiRequest(`/uploads/${number}`, remove)).status).toBe(204)
   expect((await list('')).uploads).toEqual([])
+})
+
+test('an upload is found by any part of its name, and names the newest job that reads it', async () => {
+  const film = await upload('Große Übung (2).mov')
+  const other = await upload('a.mp4')
+  const found = async (text: string) =>
+    (await readJson(`/uploads?search=${encodeURIComponent(text)}`)).uploads.map((each: any) => each.name)
+  expect(await found(' übung (2)')).toEqual(['Große Übung (2).mov'])
+  expect(await found('m')).toEqual(['a.mp4', 'Große Übung (2).mov'])
+  expect(await found('%')).toEqual([])
+  expect((await apiRequest('/uploads?search=+')).status).toBe(400)
+
+  const ofFile = { cloud_credentials: { input: { cloud_provider: 'file-upload' } } }
+  await create({ ...ofFile, input: `${film}` })
+  const newest = await create({ ...ofFile, input: undefined, inputs: [{ input: `${other}` }, { input: `${film}` }] })
+  // A dry run of the dashboard's form is in no list.
+  await postJson('/api/v0/job?dry_run=unlisted', jobBody({ ...ofFile, input: `${other}` }))
+  const last = async () => (await readJson('/uploads')).uploads.map((each: any) => each.last_job)
+  const job = { id: newest.id, state: 'queued', poster_url: null }
+  expect(await last()).toEqual([job, job])
+  await env.DB.prepare(`UPDATE jobs SET state = 'completed', poster = ? WHERE id = ?`)
+    .bind(JSON.stringify({ attempt: 1, width: 16, height: 9 }), newest.id)
+    .run()
+  expect((await last())[0]).toEqual({
+    id: newest.id,
+    state: 'completed',
+    poster_url: expect.stringContaining('/1.jpg'),
+  })
+  await env.DB.prepare('UPDATE jobs SET deleted_at = 1 WHERE id = ?').bind(newest.id).run()
+  expect(await last()).toEqual([null, null])
 })

@@ -1,5 +1,5 @@
 // In charge of: jobs that name an end time: what is stored of it, what their attempts are told, and when they come first.
-// Not in charge of: how they are divided (node/transcoder/plan/division/deadlineDivision.test.ts).
+// Not in charge of: how they are divided (node/transcoder/division/plan/deadlineDivision.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import type { TaskDescription } from '#contract/task/protocol.ts'

@@ -37,7 +37,7 @@ import {
 
 /** What is decoded, and which encoders run in the same process. */
 export type DecodedPlan = Pick<Plan, 'outputs' | 'packaging' | 'audioFiles' | 'sourceAudio'> &
-  Partial<Pick<Plan, 'part'>>
+  Partial<Pick<Plan, 'range'>>
 
 export interface DamageMonitorOptions {
   media: MediaInfo
@@ -45,13 +45,13 @@ export interface DamageMonitorOptions {
   /** The time in the source at which the outputs begin. */
   startSeconds: number
   /**
-   * Chunk: seconds of the outputs before it. Frames decoded before its first frame lack the frames to which they refer.
-   * Their real errors are counted by the chunk before.
+   * Seconds of the outputs before the range that is encoded. Frames decoded before its first frame lack the frames to which
+   * they refer. Their real errors are counted by the run before.
    */
   secondsBefore?: number
   /** The place of the outputs' beginning on ffmpeg's clock. */
   clockSeconds?: number
-  /** Another part of the job reads all of the source, and reports what is wrong with its container. */
+  /** Another run reads all of the source, and reports what is wrong with its container. */
   ignoresContainer?: boolean
   /** Indexes of streams that begin within a frame or a group of pictures (streamBeginning.ts). */
   begunWithin?: ReadonlySet<number>
@@ -258,7 +258,7 @@ export class DamageMonitor {
       return
     }
     const ticks = damage.kind === 'packet' ? damage.ticks : null
-    if (this.#isBeforeChunk(ticks)) return
+    if (this.#isBeforeRange(ticks)) return
     const name = `${stream} ${ticks}`
     const known = this.#seenPackets.get(name)
     if (known !== undefined) {
@@ -303,7 +303,7 @@ export class DamageMonitor {
       this.#sizeChanges.push({ width, height, seconds: place })
   }
 
-  #isBeforeChunk(ticks: number | null): boolean {
+  #isBeforeRange(ticks: number | null): boolean {
     if (this.#secondsBefore === 0) return false
     if (ticks === null) return !this.#isEncoding
     return ticks / TICKS_PER_SECOND - this.#options.startSeconds < this.#secondsBefore
@@ -411,13 +411,13 @@ export class DamageMonitor {
   }
 }
 
-/** The rest of a divided job may decode the video, but its chunks report what is wrong with it. */
+/** A run that encodes no video may decode it, but the runs that encode it report what is wrong with it. */
 function usedStreams(
   media: MediaInfo,
-  { sourceAudio, part }: Pick<DecodedPlan, 'sourceAudio' | 'part'>,
+  { sourceAudio, range }: Pick<DecodedPlan, 'sourceAudio' | 'range'>,
 ): (VideoStream | AudioStream)[] {
   return [
-    ...(media.video === null || part?.kind === 'rest' ? [] : [media.video]),
+    ...(media.video === null || range === null ? [] : [media.video]),
     ...media.audio.filter(({ number }) => sourceAudio.includes(number)),
   ]
 }

@@ -137,7 +137,7 @@ function formatWarnings(changes: readonly FormatChange[]): Warning[] {
 }
 
 function sizeWarnings(changes: readonly SizeChange[]): Warning[] {
-  // Two chunks may both decode the frames between them.
+  // Two runs may both decode the frames between them.
   const places = [...new Set(changes.map(({ seconds, width, height }) => `${clock(seconds)} (${width}x${height})`))]
   if (places.length === 0) return []
   const more = places.length > MAX_TIMES ? ` and at ${places.length - MAX_TIMES} later times` : ''

@@ -52,7 +52,7 @@ export function isDecodingStart(line: string): boolean {
   return line.startsWith('[info] Stream mapping:')
 }
 
-/** The first frame has left the filters. In a chunk, it is the first frame that counts. */
+/** The first frame has left the filters. In a range of the video, it is the first frame that counts. */
 export function isEncodingStart(line: string): boolean {
   return line.startsWith('[info] Output #')
 }

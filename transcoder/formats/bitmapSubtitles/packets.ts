@@ -13,7 +13,7 @@ export interface SubtitlePacket {
 }
 
 export interface SubtitlePacketReader {
-  push(chunk: Uint8Array): Generator<SubtitlePacket>
+  push(block: Uint8Array): Generator<SubtitlePacket>
   /** The packet that only the end of the stream completes. */
   end(): Generator<SubtitlePacket>
   readonly clockPeriod: number
@@ -32,8 +32,8 @@ export class SupReader implements SubtitlePacketReader {
   /** `ticks`: the time of the composition, at which the set is shown. At the other times a disc player decodes. */
   #set: { ticks: number; parts: Uint8Array[]; bytes: number } | null = null;
 
-  *push(chunk: Uint8Array): Generator<SubtitlePacket> {
-    const bytes = concatBytes([this.#buffered, chunk])
+  *push(block: Uint8Array): Generator<SubtitlePacket> {
+    const bytes = concatBytes([this.#buffered, block])
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     let at = 0
     while (at + SUP_HEADER + 3 <= bytes.length) {
@@ -84,8 +84,8 @@ export class PesReader implements SubtitlePacketReader {
   /** Composition and ancillary page of the first service of the stream; null = not stated. */
   pages: ReadonlySet<number> | null = null;
 
-  *push(chunk: Uint8Array): Generator<SubtitlePacket> {
-    for (const packet of this.#packets.push(chunk)) yield* this.#take(packet)
+  *push(block: Uint8Array): Generator<SubtitlePacket> {
+    for (const packet of this.#packets.push(block)) yield* this.#take(packet)
   }
 
   *end(): Generator<SubtitlePacket> {

@@ -36,8 +36,8 @@ export class CaptionExtractor {
     this.#newest = { clock: origin, ticks: 0 }
   }
 
-  push(chunk: Uint8Array): CaptionedFrame[] {
-    return [...this.#packets.push(chunk)].flatMap((packet) => this.#packet(packet))
+  push(block: Uint8Array): CaptionedFrame[] {
+    return [...this.#packets.push(block)].flatMap((packet) => this.#packet(packet))
   }
 
   end(): CaptionedFrame[] {

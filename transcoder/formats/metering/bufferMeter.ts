@@ -24,8 +24,8 @@ export class BufferMeter {
   }
 
   /** In pieces of any size. Throws FormatError. */
-  push(chunk: Uint8Array): void {
-    for (const event of this.#reader.push(chunk)) {
+  push(block: Uint8Array): void {
+    for (const event of this.#reader.push(block)) {
       if (event.kind === 'mdat') this.#fragment(event.header.length)
       else if (event.kind === 'payload') this.#payload(event.bytes)
       else if (event.name === 'moof') this.#moof = event.bytes

@@ -37,8 +37,8 @@ export class TsMeter {
   #position = 0
   #clock: { ticks: number; elapsed: number; position: number } | null = null
 
-  push(chunk: Uint8Array): void {
-    for (const packet of this.#reader.push(chunk)) this.#packet(packet)
+  push(block: Uint8Array): void {
+    for (const packet of this.#reader.push(block)) this.#packet(packet)
   }
 
   end(): MediaCounts {

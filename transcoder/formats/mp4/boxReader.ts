@@ -1,4 +1,4 @@
-// In charge of: splitting an mp4 that arrives through a pipe, in chunks of any size, into boxes (ISO/IEC 14496-12,
+// In charge of: splitting an mp4 that arrives through a pipe, in blocks of any size, into boxes (ISO/IEC 14496-12,
 // 4.2).
 // Not in charge of: their content (initSegment.ts, movieFragment.ts).
 import { concatBytes } from '../concatBytes.ts'
@@ -28,16 +28,16 @@ export class BoxReader {
   /** Remaining bytes of the current mdat. */
   #left = 0;
 
-  *push(chunk: Uint8Array): Generator<BoxEvent> {
-    for (let at = 0; at < chunk.length;) {
+  *push(block: Uint8Array): Generator<BoxEvent> {
+    for (let at = 0; at < block.length;) {
       if (this.#left > 0) {
-        const bytes = chunk.subarray(at, at + this.#left)
+        const bytes = block.subarray(at, at + this.#left)
         at += bytes.length
         this.#left -= bytes.length
         yield { kind: 'payload', bytes, last: this.#left === 0 }
         continue
       }
-      const bytes = chunk.subarray(at, at + this.#wanted - this.#bufferedBytes)
+      const bytes = block.subarray(at, at + this.#wanted - this.#bufferedBytes)
       at += bytes.length
       this.#buffered.push(bytes)
       this.#bufferedBytes += bytes.length

@@ -68,10 +68,10 @@ export class FragmentTimingReader {
     this.#tracks = tracks
   }
 
-  push(chunk: Uint8Array): void {
+  push(block: Uint8Array): void {
     if (this.#isUnreadable) return
     try {
-      for (const event of this.#boxes.push(chunk))
+      for (const event of this.#boxes.push(block))
         if (event.kind === 'box' && event.name === 'moof') this.#read(event.bytes)
     } catch (error) {
       // Other checks report the format and damage. This reader only stops measuring.

@@ -1,6 +1,6 @@
 // In charge of: whether the time stamps of streams in a stretch of a transport stream run on without a jump: then a frame
 // has the same time wherever ffmpeg begins to read.
-// Not in charge of: which stretches are read (source/transportReads.ts).
+// Not in charge of: which stretches are read.
 import { readPesTimestamps, ticksBetween, TICKS_PER_SECOND } from './clock.ts'
 import { isPayloadStart, PacketReader, payloadOf, pidOf } from './packet.ts'
 

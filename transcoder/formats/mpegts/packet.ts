@@ -64,8 +64,8 @@ export class PacketReader {
     return this.#start
   }
 
-  *push(chunk: Uint8Array): Generator<Uint8Array> {
-    const bytes = this.#buffered.length === 0 ? chunk : join(this.#buffered, chunk)
+  *push(block: Uint8Array): Generator<Uint8Array> {
+    const bytes = this.#buffered.length === 0 ? block : join(this.#buffered, block)
     let at = this.#gap
     while (at < bytes.length) {
       if (this.#stride !== null && bytes[at] === SYNC_BYTE) {

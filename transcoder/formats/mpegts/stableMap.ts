@@ -108,11 +108,11 @@ export class StableMapReader {
     this.#hasMap = first === 0 || !source.hasMoved
   }
 
-  push(chunk: Uint8Array): Uint8Array {
+  push(block: Uint8Array): Uint8Array {
     const source = this.#source
-    if (source.isTransport === false || (!this.#fromStart && source.programs.length === 0)) return chunk
-    this.#held = joined(this.#held, chunk)
-    for (const packet of this.#packets.push(chunk)) {
+    if (source.isTransport === false || (!this.#fromStart && source.programs.length === 0)) return block
+    this.#held = joined(this.#held, block)
+    for (const packet of this.#packets.push(block)) {
       source.isTransport = true
       this.#take(packet, this.#packets.position)
     }

@@ -51,9 +51,9 @@ export class CueInjector {
   }
 
   /** Returns the bytes that are now final. */
-  push(chunk: Uint8Array): Uint8Array {
+  push(block: Uint8Array): Uint8Array {
     const out: Uint8Array[] = []
-    for (const packet of this.#reader.push(chunk)) this.#packet(packet, out)
+    for (const packet of this.#reader.push(block)) this.#packet(packet, out)
     return concatBytes(out)
   }
 

@@ -13,7 +13,7 @@ export interface AccessUnit {
   /** random_access_indicator. */
   isKey: boolean
   /** The PES packet in several byte arrays. The first one contains the header. */
-  chunks: Uint8Array[]
+  blocks: Uint8Array[]
   bytes: number
   headerBytes: number
 }
@@ -34,9 +34,9 @@ export class AccessUnitReader {
     return this.#map
   }
 
-  push(chunk: Uint8Array): AccessUnit[] {
+  push(block: Uint8Array): AccessUnit[] {
     const units: AccessUnit[] = []
-    for (const packet of this.#reader.push(chunk)) this.#packet(packet, units)
+    for (const packet of this.#reader.push(block)) this.#packet(packet, units)
     return units
   }
 
@@ -73,10 +73,10 @@ export class AccessUnitReader {
       const dts = this.#unwrap(stamps.dts)
       const isKey = (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x40) !== 0
       const pts = dts + ticksBetween(stamps.dts, stamps.pts)
-      this.#open = { pid, pts, dts, isKey, chunks: [], bytes: 0, headerBytes: 9 + payload[8]! }
+      this.#open = { pid, pts, dts, isKey, blocks: [], bytes: 0, headerBytes: 9 + payload[8]! }
     }
     if (this.#open?.pid !== pid) return
-    this.#open.chunks.push(payload)
+    this.#open.blocks.push(payload)
     this.#open.bytes += payload.length
   }
 

@@ -3,7 +3,6 @@
 // Not in charge of: enforcing them (streamQueue.ts).
 import { codecString } from '../video/annexB.ts'
 import { videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
-import { mpeg2Level } from '../video/mpeg2Level.ts'
 
 /** The buffers of one elementary stream. */
 export interface BufferLimits {
@@ -174,4 +173,16 @@ export function dataBufferLimits(kind: 'teletext' | 'subtitles'): BufferLimits {
   return kind === 'teletext'
     ? { transportBytes: 480, transportRate: 6_750_000, bufferBytes: 65_536 }
     : { transportBytes: TRANSPORT_BYTES, transportRate: 192_000, bufferBytes: 65_536 }
+}
+
+const EXTENSION = 0xb5
+const SEQUENCE = 1
+
+/** level_identification (table 8-3); null where no sequence extension was found. */
+export function mpeg2Level(bytes: Uint8Array): number | null {
+  for (let at = 0; at + 6 <= bytes.length; at++) {
+    if (bytes[at] !== 0 || bytes[at + 1] !== 0 || bytes[at + 2] !== 1 || bytes[at + 3] !== EXTENSION) continue
+    if (bytes[at + 4]! >> 4 === SEQUENCE) return bytes[at + 5]! >> 4
+  }
+  return null
 }

@@ -8,7 +8,7 @@ import { isVideo, type ElementaryStream, type ProgramMap } from '../mpegts/progr
 import { PACKET_BYTES } from '../mpegts/packet.ts'
 import { SYSTEM_CLOCK_HZ, TICKS_PER_MS } from './leakyBucket.ts'
 import { CueQueue } from './cueQueue.ts'
-import { StreamQueue, decodeTime } from './streamQueue.ts'
+import { StreamQueue, decodeTime, shownAt } from './streamQueue.ts'
 import { audioBufferLimits, dataBufferLimits, videoBufferLimits } from './bufferLimits.ts'
 import type { MultiplexOptions } from './multiplexOptions.ts'
 import { PacketWriter } from './packetWriter.ts'
@@ -24,7 +24,6 @@ import {
 import { repeatedTables } from './repeatedTables.ts'
 import { TableRepeater, type RepeatedTable } from './tableRepeater.ts'
 import { describeAudioStream, describeProgram, isTeletext, subtitleKind } from './streamDescriptors.ts'
-import { shownAt } from './subtitleQueue.ts'
 import { AccessUnitReader, type AccessUnit } from './accessUnitReader.ts'
 
 /**
@@ -101,8 +100,8 @@ export class Multiplexer {
   }
 
   /** The bytes that are now final, in blocks: at a constant rate a pause in the stream may be long. */
-  *push(chunk: Uint8Array): Generator<Uint8Array> {
-    for (const unit of this.#reader.push(chunk)) this.#add(unit)
+  *push(block: Uint8Array): Generator<Uint8Array> {
+    for (const unit of this.#reader.push(block)) this.#add(unit)
     yield* this.#run()
   }
 
@@ -208,7 +207,7 @@ export class Multiplexer {
 
   /**
    * Units that arrived before the multiplex began. Teletext and subtitles never start before the first frame
-   * (subtitleQueue.ts).
+   * (streamQueue.ts).
    */
   #begun(map: ProgramMap, { pts }: AccessUnit): AccessUnit[] {
     const units = this.#pending.splice(0)

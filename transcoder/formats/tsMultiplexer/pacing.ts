@@ -67,10 +67,10 @@ export function intervalFor(audio: MultiplexOptions['audio'], queues: readonly S
 }
 
 /** The level that the stream states in its first bytes; null = none. */
-export function codecLevel(codec: VideoCodec, { chunks }: AccessUnit): number | null {
+export function codecLevel(codec: VideoCodec, { blocks }: AccessUnit): number | null {
   const head: Uint8Array[] = []
-  for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < chunks.length; bytes += chunks[at]!.length, at++)
-    head.push(chunks[at]!)
+  for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < blocks.length; bytes += blocks[at]!.length, at++)
+    head.push(blocks[at]!)
   const bytes = concatBytes(head)
   return statedLevel(codec, bytes)
 }

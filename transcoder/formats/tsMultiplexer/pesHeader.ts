@@ -24,12 +24,12 @@ export function pesHeader(streamId: number, pts: number, payloadBytes: number): 
 
 /** The same unit with another PTS, which is also its DTS. */
 export function restamped(unit: AccessUnit, pts: number): AccessUnit {
-  const [first, ...rest] = unit.chunks
+  const [first, ...rest] = unit.blocks
   const head = Uint8Array.from(first!)
   const hasBoth = head[7]! >> 6 === PTS_FIRST
   head.set(stamp(hasBoth ? PTS_FIRST : PTS_ONLY, pts), FIRST_STAMP)
   if (hasBoth) head.set(stamp(DTS_SECOND, pts), FIRST_STAMP + STAMP_BYTES)
-  return { ...unit, ...{ pts, dts: pts, chunks: [head, ...rest] } }
+  return { ...unit, ...{ pts, dts: pts, blocks: [head, ...rest] } }
 }
 
 function stamp(kind: number, ticks: number): number[] {

@@ -1,13 +1,14 @@
 // In charge of: one elementary stream before it enters the multiplex: its PES packets, and the fullness of its
-// decoder's buffers.
+// decoder's buffers; DVB subtitles that begin before the video and are still shown at its start (ETSI EN 300 743, 7.2).
 // Not in charge of: the order among streams (multiplexer.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { PACKET_BYTES } from '../mpegts/packet.ts'
 import { LeakyBucket, SYSTEM_CLOCK_HZ } from './leakyBucket.ts'
 import type { BufferLimits } from './bufferLimits.ts'
 import type { PacketWriter } from './packetWriter.ts'
-import { pesHeader } from './pesHeader.ts'
+import { pesHeader, restamped } from './pesHeader.ts'
 import type { AccessUnit } from './accessUnitReader.ts'
+import { concatBytes } from '../concatBytes.ts'
 
 const TICK = 300
 /** Time from the second buffer of video to the last one, and half a packet at low rates: 5 ms. */
@@ -19,10 +20,10 @@ const GROUP_BYTES = 16 * PAYLOAD_BYTES
 
 /** The PES packet that is being sent. */
 interface PesInProgress {
-  chunks: Uint8Array[]
+  blocks: Uint8Array[]
   bytes: number
   /** Position: index of the byte array, offset in it, and bytes in total. */
-  chunkIndex: number
+  blockIndex: number
   offset: number
   sent: number
   isKey: boolean
@@ -184,16 +185,16 @@ export class StreamQueue {
 
   #beginPes(now: number): PesInProgress {
     const first = this.#shift()
-    const { chunks } = first
+    const { blocks } = first
     const sending: PesInProgress = {
-      ...{ chunks, bytes: first.bytes, chunkIndex: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
+      ...{ blocks, bytes: first.bytes, blockIndex: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
       ...{ ends: [{ at: first.bytes, time: decodeTime(first) }], reached: 0, counted: 0 },
     }
     if (this.kind === 'video') {
       // 2.4.3.7: data_alignment_indicator, because the payload begins with the access unit.
-      const head = Uint8Array.from(chunks[0]!)
+      const head = Uint8Array.from(blocks[0]!)
       head[6] = head[6]! | 4
-      sending.chunks = [head, ...chunks.slice(1)]
+      sending.blocks = [head, ...blocks.slice(1)]
     }
     if (this.kind !== 'audio') return sending
     const frames = [first]
@@ -234,34 +235,67 @@ export function decodeTime(unit: AccessUnit): number {
 }
 
 /** Several frames in one PES packet. */
-function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'chunks' | 'bytes' | 'ends'> {
+function groupFrames(frames: readonly AccessUnit[]): Pick<PesInProgress, 'blocks' | 'bytes' | 'ends'> {
   const first = frames[0]!
   const media = frames.reduce((sum, frame) => sum + frame.bytes - frame.headerBytes, 0)
-  const header = pesHeader(first.chunks[0]![3]!, first.pts, media)
-  const chunks = [header]
+  const header = pesHeader(first.blocks[0]![3]!, first.pts, media)
+  const blocks = [header]
   const ends: PesInProgress['ends'] = []
   let at = header.length
   for (const frame of frames) {
-    chunks.push(frame.chunks[0]!.subarray(frame.headerBytes), ...frame.chunks.slice(1))
+    blocks.push(frame.blocks[0]!.subarray(frame.headerBytes), ...frame.blocks.slice(1))
     at += frame.bytes - frame.headerBytes
     ends.push({ at, time: decodeTime(frame) })
   }
-  return { chunks, bytes: at, ends }
+  return { blocks, bytes: at, ends }
 }
 
 function copyPayload(sending: PesInProgress, target: Uint8Array, at: number, bytes: number): void {
   for (let left = bytes; left > 0;) {
-    const chunk = sending.chunks[sending.chunkIndex]!
-    const part = Math.min(left, chunk.length - sending.offset)
+    const block = sending.blocks[sending.blockIndex]!
+    const part = Math.min(left, block.length - sending.offset)
     target.set(
-      sending.offset === 0 && part === chunk.length ? chunk : chunk.subarray(sending.offset, sending.offset + part),
+      sending.offset === 0 && part === block.length ? block : block.subarray(sending.offset, sending.offset + part),
       at,
     )
     at += part
     left -= part
     sending.offset += part
-    if (sending.offset < chunk.length) continue
-    sending.chunkIndex += 1
+    if (sending.offset < block.length) continue
+    sending.blockIndex += 1
     sending.offset = 0
   }
+}
+
+const DATA_IDENTIFIER = 0x20
+const SYNC = 0x0f
+const PAGE_COMPOSITION = 0x10
+const SEGMENT_HEADER_BYTES = 6
+const TICKS_PER_SECOND = 90_000
+
+/**
+ * From a stream's units before the first frame, those of the page that is still shown then, with the frame's PTS:
+ * players start at the lowest PTS, and would begin the file without video.
+ */
+export function shownAt(pts: number, earlier: readonly AccessUnit[]): AccessUnit[] {
+  const last = Math.max(...earlier.map((unit) => unit.pts))
+  // The segments of a display set have one PTS, whether or not they share a PES packet.
+  const set = earlier.filter((unit) => unit.pts === last)
+  return set.some((unit) => showsUntil(unit) > pts) ? set.map((unit) => restamped(unit, pts)) : []
+}
+
+/** When the unit's page disappears at the latest; −∞ where it clears the page or only changes the one before. */
+function showsUntil({ pts, blocks, headerBytes }: AccessUnit): number {
+  const bytes = concatBytes(blocks).subarray(headerBytes)
+  if (bytes[0] !== DATA_IDENTIFIER) return -Infinity
+  let until = -Infinity
+  for (let at = 2; at + SEGMENT_HEADER_BYTES <= bytes.length && bytes[at] === SYNC;) {
+    const from = at + SEGMENT_HEADER_BYTES
+    const length = (bytes[at + 4]! << 8) | bytes[at + 5]!
+    // page_time_out; page_state: 0 = normal case, which builds on the page before; regions.
+    const isWhole = length > 2 && ((bytes[from + 1]! >> 2) & 3) !== 0
+    if (bytes[at + 1] === PAGE_COMPOSITION && isWhole) until = Math.max(until, pts + bytes[from]! * TICKS_PER_SECOND)
+    at = from + length
+  }
+  return until
 }

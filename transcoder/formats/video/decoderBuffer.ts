@@ -1,5 +1,5 @@
 // In charge of: a decoder's buffer (ITU-T H.264 and H.265, Annex C): it fills at the largest rate, and one access unit is
-// taken out per frame. What a range of frames asks of it is known without the frames before, so chunks are encoded apart
+// taken out per frame. What a range of frames asks of it is known without the frames before, so ranges are encoded apart
 // and checked where they meet.
 // Not in charge of: rate and size of an output's buffer (plan/video/bitrateBudget.ts), sizes of
 // frames (segmenter/cutters/).
@@ -37,7 +37,7 @@ export function demandOfFrame({ size, perFrame }: DecoderBuffer, bits: number): 
   return { needed: bits, gain: perFrame - bits, ceiling: size, shortage: bits - size }
 }
 
-/** The demand of two ranges that follow each other. Associative: chunks can be joined in any grouping, not in any order. */
+/** The demand of two ranges that follow each other. Associative: they can be joined in any grouping, not in any order. */
 export function joinDemands(earlier: BufferDemand, later: BufferDemand): BufferDemand {
   return {
     needed: Math.max(earlier.needed, later.needed - earlier.gain),

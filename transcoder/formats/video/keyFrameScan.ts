@@ -15,7 +15,7 @@ function idr(family: NalFamily, header: number): boolean | null {
   return type < 32 ? type === 19 || type === 20 : null
 }
 
-/** Reads NAL units with length fields, in chunks of any size, up to the first slice of a picture. */
+/** Reads NAL units with length fields, in blocks of any size, up to the first slice of a picture. */
 export class NalLengthScanner {
   readonly #family: NalFamily
   readonly #lengthBytes: number
@@ -49,7 +49,7 @@ export class NalLengthScanner {
   }
 }
 
-/** Reads H.264 with start codes (annex B), in chunks of any size, up to the first slice of a picture. */
+/** Reads H.264 with start codes (annex B), in blocks of any size, up to the first slice of a picture. */
 export class StartCodeScanner {
   #zeros = 0
   #header = false

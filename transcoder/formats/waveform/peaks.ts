@@ -9,7 +9,7 @@ export interface PeakSettings {
   samplesPerPixel: number
 }
 
-/** Takes 16-bit samples with interleaved channels, in chunks of any length. */
+/** Takes 16-bit samples with interleaved channels, in blocks of any length. */
 export class PeakCounter {
   readonly #settings: PeakSettings
   readonly #low: Int16Array
@@ -31,10 +31,10 @@ export class PeakCounter {
   }
 
   /** Returns the pixels that are now complete: for each, the lowest and the highest value of each channel in turn. */
-  push(chunk: Uint8Array): Int16Array {
+  push(block: Uint8Array): Int16Array {
     const { sourceChannels, channels, samplesPerPixel } = this.#settings
     const frameBytes = sourceChannels * 2
-    const bytes = this.#rest.length === 0 ? chunk : joined(this.#rest, chunk)
+    const bytes = this.#rest.length === 0 ? block : joined(this.#rest, block)
     const frames = Math.floor(bytes.length / frameBytes)
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const made = new Int16Array(2 * channels * (Math.ceil(frames / samplesPerPixel) + 1))

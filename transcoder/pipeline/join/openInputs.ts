@@ -35,7 +35,7 @@ import type { SourceReaderOptions } from '../../source/sourceReader.ts'
 import { AudioFormatChange, requireCompleteSource } from '../encode.ts'
 import { FIRST_PIPE_FD } from '../../ffmpeg/run.ts'
 import type { CaptionFile } from '../../formats/captions/captionFile.ts'
-import { warnPieces, type SourceDivision } from './sourcePieces.ts'
+import { warnPieces, type SplitSource } from './sourcePieces.ts'
 import { JoinFeed } from './joinFeed.ts'
 import type { OpenInput } from './openInput.ts'
 
@@ -53,8 +53,8 @@ export interface InputsContext {
   source: SourceReaderOptions | undefined
   onCleanup: (cleanup: () => Promise<unknown>) => void
   onSecret: (secret: string) => void
-  /** The source was divided into the inputs (sourcePieces.ts). */
-  division?: SourceDivision | undefined
+  /** The source was split into the inputs (sourcePieces.ts). */
+  split?: SplitSource | undefined
 }
 
 /** Opens and probes all inputs. The first input is read through the server of the attempt. Errors name the input. */
@@ -84,12 +84,12 @@ export async function openInputs(context: InputsContext): Promise<OpenInput[]> {
 }
 
 async function openLoopback(
-  { attempt, spec, source, onCleanup, onSecret, division }: InputsContext,
+  { attempt, spec, source, onCleanup, onSecret, split }: InputsContext,
   piece: number,
 ): Promise<LoopbackServer> {
   const { taskClient, controller, workspace } = attempt
   const loopback = await LoopbackServer.start(
-    division?.pieces[piece] ?? ((range, etag, signal) => taskClient.fetchInput(range, etag, signal, piece)),
+    split?.pieces[piece] ?? ((range, etag, signal) => taskClient.fetchInput(range, etag, signal, piece)),
     controller.signal,
     (reason) => controller.abort(pieceError(piece, reason)),
     {
@@ -193,7 +193,7 @@ async function measureJoined(
 
 /** The complete plan of a joined source. `found`: the cues of each input. */
 export function planInputs(
-  { attempt: { engine }, division }: InputsContext,
+  { attempt: { engine }, split }: InputsContext,
   { join, media, spec, warnings }: JoinedSource,
   found: readonly (CueFindings | null)[],
   { logo, captions, drawn }: { logo: LogoImage | null; captions: readonly CaptionFile[]; drawn: DrawnCaptions | null },
@@ -204,7 +204,7 @@ export function planInputs(
     reads: { kind: 'pieces', join },
     // Raw frames are all alike.
     picture: { ...plan.picture, coded: undefined },
-    warnings: uniqueWarnings([...warnPieces(division, join), ...warnings, ...plan.warnings]),
+    warnings: uniqueWarnings([...warnPieces(split, join), ...warnings, ...plan.warnings]),
   }
 }
 

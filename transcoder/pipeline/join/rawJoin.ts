@@ -137,8 +137,8 @@ export class RawJoin {
     const { frameBytes } = this.#format.video!
     const { length, isFixed } = this.#piece
     const most = isFixed && length !== null ? length * frameBytes : Number.POSITIVE_INFINITY
-    for await (const chunk of stream) {
-      const bytes = chunk as Buffer
+    for await (const block of stream) {
+      const bytes = block as Buffer
       const used = bytes.subarray(0, Math.max(0, most - this.#videoBytes))
       if (used.length === 0) continue
       this.#keepLastFrame(used)
@@ -152,8 +152,8 @@ export class RawJoin {
   async readAudio(stream: Readable, index: number): Promise<void> {
     const track = this.#tracks[index]!
     let rest = Buffer.alloc(0)
-    for await (const chunk of stream) {
-      const whole = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer])
+    for await (const block of stream) {
+      const whole = rest.length === 0 ? (block as Buffer) : Buffer.concat([rest, block as Buffer])
       const usable = whole.length - (whole.length % track.blockBytes)
       rest = Buffer.from(whole.subarray(usable))
       const skipped = Math.min(track.late * track.blockBytes, usable)

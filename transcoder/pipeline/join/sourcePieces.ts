@@ -26,7 +26,7 @@ interface Place {
   streams: readonly ChangedStream[]
 }
 
-export interface SourceDivision {
+export interface SplitSource {
   places: readonly Place[]
   pieces: readonly FetchRange[]
 }
@@ -37,12 +37,12 @@ export interface SourceDivision {
  * @param formats the source's containers, in ffmpeg's names
  * @throws TaskError source_unsupported for further files in a job that cannot join them
  */
-export async function divideSource(
+export async function splitSource(
   { loopback, controller: { signal } }: Pick<Attempt, 'loopback' | 'controller'>,
   spec: JobSpec,
   formats: readonly string[],
   readers: { end: () => Promise<void> },
-): Promise<{ spec: JobSpec; division: SourceDivision } | null> {
+): Promise<{ spec: JobSpec; split: SplitSource } | null> {
   const { size, ranges } = await loopback.open()
   if (!ranges || size === null) return null
   const read = (first: number, count: number): Promise<Uint8Array> => loopback.readRange(first, count, signal)
@@ -60,7 +60,7 @@ export async function divideSource(
   await loopback.replaceSource(pieces[0]!)
   return {
     spec: { ...spec, inputs: pieces.map(() => ({ cut: null, sourceStreams: {} })) },
-    division: { places, pieces },
+    split: { places, pieces },
   }
 }
 
@@ -104,9 +104,9 @@ function rangeInput(input: FetchRange, { first, last }: ByteRange, size: number)
   }
 }
 
-export function warnPieces(division: SourceDivision | undefined, join: JoinPlan): Warning[] {
-  if (division === undefined) return []
-  const { places, pieces } = division
+export function warnPieces(split: SplitSource | undefined, join: JoinPlan): Warning[] {
+  if (split === undefined) return []
+  const { places, pieces } = split
   const [, ...starts] = pieceStarts(join)
   const at = (place: number): string => (starts[place] === undefined ? '' : ` at ${clock(starts[place])}`)
   const named = `joined as inputs are, and named inputs[0] to inputs[${pieces.length - 1}]`

@@ -1,11 +1,16 @@
-// In charge of: the filter that draws captions, and the looks that the outputs of a plan need: each is a file.
+// In charge of: the filters that draw captions and subtitles that are images, and the looks that the outputs of a plan need:
+// each is a file.
 // Not in charge of: the files (formats/ass, pipeline/burnIn).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { clockFactor, type AssLook } from '../../formats/ass/assFile.ts'
 import { toNumber } from '../../formats/rational.ts'
 import type { TextBurnInPlan } from '#contract/task/plan/captionsPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 import { WHITE_SIGNAL } from '../video/hdr.ts'
+import type { Rectangle } from '../../formats/bitmapSubtitles/subtitleArea.ts'
+import { swscaleMatrix } from './colorNames.ts'
+import { hdrLogo } from './filters.ts'
 
 /** Nothing in it needs escaping in a filter graph. */
 const SAFE_PATH = /^[A-Za-z0-9_./-]+$/
@@ -54,9 +59,34 @@ export function burnInFilters(plan: Plan, video: VideoPlan, files: readonly stri
     // original_size: letters keep their shape where pixels are not square. complex: Arabic and Indic scripts.
     `ass=filename=${file}:original_size=${look.width}x${look.height}:shaping=complex`,
     // setpts forgets the frame rate (ffmpeg 7), which the encoder would then guess.
-    // A chunk begins with its first frame, whose time is later.
-    ...(factor === 1
-      ? []
-      : [`setpts=PTS/${factor}`, `fps=${num}/${den}${plan.part?.kind === 'chunk' ? '' : ':start_time=0'}`]),
+    // A range begins with its first frame, whose time is later.
+    ...(factor === 1 ? [] : [`setpts=PTS/${factor}`, `fps=${num}/${den}${plan.range == null ? ':start_time=0' : ''}`]),
   ]
+}
+
+/** A movie that this program wrote, read by one demuxer and one decoder. */
+export function bitmapInput(file: string): string[] {
+  return [
+    ...['-protocol_whitelist', 'file', '-format_whitelist', 'mov', '-codec_whitelist', 'png', '-f', 'mov'],
+    ...['-i', file],
+  ]
+}
+
+/** The images in one output's size and matrix. */
+export function bitmapFilters(plan: Plan, video: VideoPlan, place: Rectangle): string[] {
+  if (plan.picture.hdr !== null) return hdrLogo(plan, plan.picture.hdr.transfer, video, { ...place, opacity: 1 })
+  return [
+    'format=gbrap',
+    // Otherwise the black of transparent pixels would darken the edges.
+    'premultiply=inplace=1',
+    `scale=w=${place.width}:h=${place.height}:flags=lanczos+accurate_rnd`,
+    'unpremultiply=inplace=1',
+    `scale=flags=accurate_rnd+full_chroma_int:out_color_matrix=${swscaleMatrix(video.color.matrix)}:out_range=limited`,
+    'format=yuva420p',
+  ]
+}
+
+/** repeat: the last image may be shown to the end. */
+export function bitmapOverlay({ picture }: Plan, { x, y }: Rectangle): string {
+  return `overlay=x=${x}:y=${y}:format=${picture.hdr === null ? 'yuv420' : 'yuv420p10'}:eof_action=repeat`
 }

@@ -1,8 +1,8 @@
 // In charge of: the arguments that decode only a part of the source: where ffmpeg starts to read, and the filters that cut
 // exactly.
 // Not in charge of: where the part begins and ends (streams/cut.ts).
-import { chunkSeek, stampedSeek } from './chunkArgs.ts'
-import { chunkFrames } from '../model/partFrames.ts'
+import { rangeSeek, stampedSeek } from './rangeArgs.ts'
+import { rangeFrames } from '../model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
@@ -24,40 +24,40 @@ export interface CutReading {
 }
 
 type CutReader = Pick<Plan, 'cut'> &
-  Partial<Pick<Plan, 'packaging' | 'videoOffsetSeconds' | 'part'>> & { hasCaptions?: boolean }
+  Partial<Pick<Plan, 'packaging' | 'videoOffsetSeconds' | 'range'>> & { hasCaptions?: boolean }
 
 /** `seekable`: the source can be read at any position. */
 export function readCut(plan: CutReader, seekable: boolean): CutReading {
   const { skippedSeconds, offsetSeconds, cut } = moveClock(plan, readPart(plan, seekable))
   const video = plan.packaging?.renditions.find(({ kind }) => kind === 'video')?.video ?? null
-  const range = video === null ? null : chunkFrames(plan, video.frameRate)
-  const sought = plan.part?.kind === 'chunk' ? plan.part.seek : undefined
-  const chunk =
+  const range = video === null ? null : rangeFrames(plan, video.frameRate)
+  const sought = plan.range?.seek
+  const ofRange =
     range === null || video === null || !seekable || sought === null
       ? null
       : sought !== undefined
         ? stampedSeek(sought)
-        : chunkSeek(range, video.frameRate, {
+        : rangeSeek(range, video.frameRate, {
             skippedSeconds,
             offsetSeconds: offsetSeconds ?? (skippedSeconds === null ? -(plan.videoOffsetSeconds ?? 0) : 0),
             cut,
-            runInSeconds: plan.part?.kind === 'chunk' ? plan.part.runInSeconds : undefined,
+            runInSeconds: plan.range?.runInSeconds,
           })
   const seek = [
     // Accurate seeking would drop a frame that begins before that time and is shown at it.
     ...(skippedSeconds === null ? [] : ['-noaccurate_seek', '-ss', skippedSeconds.toFixed(6)]),
     ...(offsetSeconds === null ? [] : ['-itsoffset', offsetSeconds.toFixed(6)]),
   ]
-  return { seek: chunk ?? (seek.length === 0 ? null : seek), cut }
+  return { seek: ofRange ?? (seek.length === 0 ? null : seek), cut }
 }
 
-interface PartReading {
+interface StretchReading {
   /** Place in the source; null = the beginning. */
   skippedSeconds: number | null
   cut: CutPlan | null
 }
 
-function moveClock(plan: CutReader, reading: PartReading): PartReading & { offsetSeconds: number | null } {
+function moveClock(plan: CutReader, reading: StretchReading): StretchReading & { offsetSeconds: number | null } {
   if (reading.cut?.movesClock !== true) return { ...reading, offsetSeconds: null }
   const { startSeconds, endSeconds, frames } = reading.cut
   const offset = startSeconds + (reading.skippedSeconds === null ? (plan.videoOffsetSeconds ?? 0) : 0)
@@ -74,7 +74,7 @@ function moveClock(plan: CutReader, reading: PartReading): PartReading & { offse
   }
 }
 
-function readPart(plan: CutReader, seekable: boolean): PartReading {
+function readPart(plan: CutReader, seekable: boolean): StretchReading {
   const { cut } = plan
   if (cut === null || !seekable || cut.seekOriginSeconds === null) return { skippedSeconds: null, cut }
   const { frames, startSeconds } = cut

@@ -6,8 +6,8 @@ import { videoEncodings, audioEncodings } from '../codecs.ts'
 import { audioTagArgs, copyAudioArgs, copyVideoArgs, type AudioHolder } from './copyArgs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
-import { chunkFrames } from '../model/partFrames.ts'
-import type { ChunkBuffer } from '../division/chunkBuffer.ts'
+import { rangeFrames } from '../model/encodedRange.ts'
+import type { RangeBuffer } from '../video/rangeBuffer.ts'
 import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
@@ -38,12 +38,12 @@ function needsKeyFrames(plan: Plan, video: VideoPlan): boolean {
 
 /** Frames of the GOP in which the output begins, before it: a sample may begin in the middle of one. */
 function framesBefore(plan: Plan, { gopFrames, frameRate }: VideoPlan): number {
-  return (chunkFrames(plan, frameRate)?.first ?? 0) % gopFrames
+  return (rangeFrames(plan, frameRate)?.first ?? 0) % gopFrames
 }
 
-/** The encoder counts the frames of a chunk from its beginning, which is a key frame anyway. */
+/** The encoder counts the frames of a range from its beginning, which is a key frame anyway. */
 function splicesOf(plan: Plan, { spliceFrames, frameRate }: VideoPlan): number[] {
-  const range = chunkFrames(plan, frameRate)
+  const range = rangeFrames(plan, frameRate)
   if (range === null) return spliceFrames
   return spliceFrames
     .filter((frame) => frame > range.first && (range.end === null || frame < range.end))
@@ -61,10 +61,10 @@ function frameExpression(frames: readonly number[]): string {
 export interface EncoderSettings {
   /** See ArgvTargets (ffmpegArgs.ts). */
   cores: number | null
-  /** In place of the average bitrate; null or missing = the bitrate (chunkRate.ts). */
+  /** In place of the average bitrate; null or missing = the bitrate. */
   rateFactor?: number | null | undefined
-  /** Fullness of the decoder's buffer, for a chunk (chunkBuffer.ts). */
-  buffer?: ChunkBuffer | null | undefined
+  /** Fullness of the decoder's buffer, for a range (rangeBuffer.ts). */
+  buffer?: RangeBuffer | null | undefined
   /** The output is a transport stream, and nothing else. */
   inTransportStream?: boolean
 }
@@ -171,7 +171,7 @@ function interlacedParams(video: VideoPlan): string {
  * The quantiser 51 is not reached: at a constant rate, the encoder lowers it as soon as the buffer is filled to four
  * fifths.
  */
-function bufferParams(buffer: ChunkBuffer | null | undefined): string[] {
+function bufferParams(buffer: RangeBuffer | null | undefined): string[] {
   if (buffer == null) return []
   const { initial, saving } = buffer
   return [
@@ -180,7 +180,7 @@ function bufferParams(buffer: ChunkBuffer | null | undefined): string[] {
   ]
 }
 
-function x264Params(plan: Plan, video: VideoPlan, buffer: ChunkBuffer | null | undefined): string[] {
+function x264Params(plan: Plan, video: VideoPlan, buffer: RangeBuffer | null | undefined): string[] {
   const params = [
     ...(isShort(plan, video) ? [`ratetol=${SHORT.h264Tolerance}`] : []),
     ...(video.mode === 'cbr' ? ['nal-hrd=cbr', 'force-cfr=1'] : []),

@@ -2,17 +2,16 @@
 // Not in charge of: any decision (planJob.ts), running ffmpeg (transcoder/ffmpeg/run.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { FileContainer } from '#contract/containers.ts'
-import { burnInFilters, changesClock } from './burnInArgs.ts'
+import { burnInFilters, changesClock, bitmapFilters, bitmapInput, bitmapOverlay } from './burnInArgs.ts'
 import { burstInputs, readBursts } from './burstInputs.ts'
-import { bitmapFilters, bitmapInput, bitmapOverlay } from './bitmapArgs.ts'
 import { carrierGraph, carrierInputs, carrierRates, type CarrierClock } from './captionCarriers.ts'
 import { captionInputs, tx3gArgs, tx3gMaps, tx3gTracks } from './captionInputs.ts'
 import { audioHolderOf, copyEndArgs } from './copyArgs.ts'
-import { chunkRange, encoderClock } from './chunkArgs.ts'
+import { rangeInCut, encoderClock } from './rangeArgs.ts'
 import { readCut } from './cutArgs.ts'
 import { audioGraphs, muxedEncodes, steadyTracksOf } from './audioGraphs.ts'
 import { steadyArgs, steadyInput } from './steadyAudio.ts'
-import { runOutFrames } from '../division/chunkBuffer.ts'
+import { runOutFrames } from '../video/rangeBuffer.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { logoFilters, overlay, videoFilters, decoderArgs } from './filters.ts'
 import { buildSharedGraph } from './filterGraph.ts'
@@ -265,7 +264,7 @@ function filterGraphs(plan: Plan, { input, files: { burnIn }, carrierClock }: Ar
     video === null || video.copied !== null ? [] : [{ video, position }],
   )
   const clockOf = ({ frameRate, mode }: VideoPlan, overlaid: boolean) =>
-    encoderClock(chunkRange(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
+    encoderClock(rangeInCut(plan, frameRate, mode === 'cbr' ? runOutFrames(plan, frameRate) : 0), frameRate, overlaid)
   // Captions come last: filters after them might change the captions of a frame, and one that drops frames loses them.
   const finished = ({ embedded }: VideoPlan, position: number) => (embedded === null ? `v${position}` : `n${position}`)
   const video = videoBranches.map(({ video, position }) => ({

@@ -2,8 +2,8 @@
 // of a job.
 // Not in charge of: size and colours (scaleFilters.ts), sharing filters between outputs (filterGraph.ts).
 import { audioCutFilters, videoCutFilters } from './cutArgs.ts'
-import { chunkFilters, chunkRange } from './chunkArgs.ts'
-import { runOutFrames } from '../division/chunkBuffer.ts'
+import { rangeFilters, rangeInCut } from './rangeArgs.ts'
+import { runOutFrames } from '../video/rangeBuffer.ts'
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { TELECINED_RATE } from '../video/interlacing.ts'
 import { TRUE_PEAK_CEILING_DB } from '../audio/loudnessGain.ts'
@@ -20,7 +20,7 @@ import { steadyFilters } from './steadyFrames.ts'
 
 /** How the frames of a source are read: a whole plan, or the plan of a piece. */
 export type FrameSource = Pick<Plan, 'cut' | 'picture' | 'fields' | 'scaler'> &
-  Partial<Pick<Plan, 'part' | 'packaging'>>
+  Partial<Pick<Plan, 'range' | 'packaging'>>
 
 /** mode is always given: bwdif's default is one frame per field. */
 function deinterlacer(plan: FrameSource, video: PieceVideoPlan): string[] {
@@ -55,10 +55,10 @@ function weaveFilter(video: PieceVideoPlan): string[] {
 }
 
 /** Each frame twice, where the codec cannot signal half the rate. */
-function repeatFilter({ part }: FrameSource, { frameRate, pictureRate }: PieceVideoPlan): string[] {
+function repeatFilter({ range }: FrameSource, { frameRate, pictureRate }: PieceVideoPlan): string[] {
   if (sameRatio(frameRate, pictureRate)) return []
-  // A chunk begins with its first frame, whose time is later.
-  const begin = part?.kind === 'chunk' ? '' : ':start_time=0'
+  // A range begins with its first frame, whose time is later.
+  const begin = range == null ? ':start_time=0' : ''
   return [`fps=${frameRate.num}/${frameRate.den}${begin}`]
 }
 
@@ -69,7 +69,7 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   const rate = { num: video.pictureRate.num * perFrame, den: video.pictureRate.den }
   const atEnd = plan.fields.keepsLast === true ? ':eof_action=pass' : ''
   const framesOfField = video.deinterlace === 'fields' ? 2 : 1
-  const range = chunkRange(plan, rate, runOutFrames(plan, rate))
+  const range = rangeInCut(plan, rate, runOutFrames(plan, rate))
   const { countedRate } = plan.fields
   return [
     ...steadyFilters(plan.picture),
@@ -78,7 +78,7 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
     // Before scaling, so that dropped frames cost nothing.
     ...(range === null
       ? videoCutFilters(plan.cut, framesOfField, rate, atEnd)
-      : chunkFilters(range, plan.cut, framesOfField, rate, atEnd)),
+      : rangeFilters(range, plan.cut, framesOfField, rate, atEnd)),
   ]
 }
 

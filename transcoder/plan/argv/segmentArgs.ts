@@ -4,13 +4,12 @@
 // (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
-import { chunkBuffer } from '../division/chunkBuffer.ts'
-import { chunkRateFactor } from '../division/chunkRate.ts'
+import { rangeBuffer } from '../video/rangeBuffer.ts'
 import { copyEndArgs, transportFilters } from './copyArgs.ts'
 import { copyCutArgs } from './cutArgs.ts'
 import { audioEncoderArgs, mp4Tag, videoEncoderArgs } from './encoderArgs.ts'
 import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
-import { makesRendition } from '../model/partFrames.ts'
+import { makesRendition } from '../model/encodedRange.ts'
 import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { videoSpecifier } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
@@ -152,8 +151,8 @@ function videoArgs(plan: Plan, { rendition, video, forms }: SegmentEncode, cores
       ? []
       : videoEncoderArgs(plan, video, {
           cores,
-          rateFactor: chunkRateFactor(plan, rendition),
-          buffer: chunkBuffer(plan, video),
+          rateFactor: plan.range?.rateFactors?.[rendition],
+          buffer: rangeBuffer(plan, video),
           inTransportStream: forms.every((form) => segmentForms[form].container === 'ts'),
         })),
     ...(video === null ? [] : mp4Tag(video)),

@@ -1,5 +1,5 @@
-// In charge of: the streams that parts of a divided job encoded as inputs, from which they are copied into the outputs.
-// Not in charge of: which they are (plan/division/copyPlan.ts), reading them (transcoder/upload/workObjects.ts).
+// In charge of: the streams that other tasks encoded as inputs, from which they are copied into the outputs.
+// Not in charge of: which they are, reading them (transcoder/upload/workObjects.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { StoredStreams } from '#contract/task/plan/plan.ts'
 import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'

@@ -7,7 +7,7 @@ import type { AudioProfile, JobSpec, VideoProfile } from '#contract/job/jobSpec.
 import type { PlanContext } from '../planContext.ts'
 import type { SourceUse } from '../streams/cut.ts'
 import type { WantedPart } from '../streams/requestedPart.ts'
-import type { CopiedPart } from './copiedPart.ts'
+import type { CopiedStretch } from './copiedStretch.ts'
 import type { VideoVerdict } from './videoVerdict.ts'
 import { fileContainerOf } from '../forms.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
@@ -90,7 +90,7 @@ export function copiesAllVideo(spec: JobSpec, verdict: VideoVerdict | null): boo
 /** Half a frame at 250 frames per second. */
 const MOVED_SECONDS = 0.002
 
-function warnMovedCut(context: PlanContext, part: CopiedPart, wanted: WantedPart | null): void {
+function warnMovedCut(context: PlanContext, part: CopiedStretch, wanted: WantedPart | null): void {
   const from = wanted?.startSeconds ?? 0
   if (Math.abs(part.startSeconds - from) > MOVED_SECONDS)
     context.warn({

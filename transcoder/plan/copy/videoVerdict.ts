@@ -10,7 +10,7 @@ import type { VideoSurvey } from '../model/videoSurvey.ts'
 import type { Timeline } from '../planContext.ts'
 import type { WantedPart } from '../streams/requestedPart.ts'
 import { segmentGridRate } from '../video/frameRate.ts'
-import { copiedPart, type CopiedPart } from './copiedPart.ts'
+import { copiedStretch, type CopiedStretch } from './copiedStretch.ts'
 import { toNumber, type Rational } from '../../formats/rational.ts'
 
 /** A share of a frame: rounding of the container. */
@@ -20,7 +20,7 @@ const ON_GRID = 0.1
  * Key frames that a segment may begin with, with the number of frames of the part before each. `grid`: the lowest rate of
  * the encoded renditions, on which they must lie too; null = all renditions are copied.
  */
-export function segmentCandidates(survey: VideoSurvey, part: CopiedPart, grid: Rational | null): SegmentStarts {
+export function segmentCandidates(survey: VideoSurvey, part: CopiedStretch, grid: Rational | null): SegmentStarts {
   const { times, closedKeyFrames } = survey
   const open = openKeyFrames(survey)
   const found: SegmentStarts = { frames: [], seconds: [] }
@@ -72,7 +72,7 @@ function segmentLengths({ seconds }: SegmentStarts, endSeconds: number): number[
 }
 
 export type VideoVerdict =
-  | { copies: true; part: CopiedPart; survey: VideoSurvey; starts: SegmentStarts | null; description: string }
+  | { copies: true; part: CopiedStretch; survey: VideoSurvey; starts: SegmentStarts | null; description: string }
   | { copies: false; reason: string; details: Record<string, unknown> }
 
 /** Longer segments make players start and switch late. A longer segment_length raises the limit. */
@@ -130,10 +130,10 @@ export function videoVerdict(
 }
 
 type Refuse = (reason: string, details?: Record<string, unknown>) => VideoVerdict
-type Wanted = Parameters<typeof copiedPart>[1]
+type Wanted = Parameters<typeof copiedStretch>[1]
 
 function fileVerdict(survey: VideoSurvey, wanted: Wanted, refuse: Refuse): VideoVerdict {
-  const part = copiedPart(survey, wanted)
+  const part = copiedStretch(survey, wanted)
   if (part === null) return refuse(`none of its ${survey.times.length} frames is a key frame`)
   return { copies: true, part, survey, starts: null, description: `${describeGops(survey, part)}.` }
 }
@@ -149,7 +149,7 @@ function segmentedVerdict(
     return refuse('its frame rate is variable, which Smooth Streaming does not allow')
   const open = openKeyFrames(survey)
   const isUsable = (frame: number): boolean => survey.closedKeyFrames.has(frame) && !open.has(frame)
-  const part = copiedPart(survey, wanted, isUsable)
+  const part = copiedStretch(survey, wanted, isUsable)
   const counts = {
     key_frames: survey.keyFrames.length,
     closed_key_frames: survey.keyFrames.filter(isUsable).length,
@@ -198,7 +198,7 @@ function segmentedVerdict(
   return { copies: true, part, survey, starts, description }
 }
 
-function segmentSizes({ sizes }: VideoSurvey, { frames }: CopiedPart, starts: SegmentStarts): number[] {
+function segmentSizes({ sizes }: VideoSurvey, { frames }: CopiedStretch, starts: SegmentStarts): number[] {
   return starts.frames.map((first, at) =>
     frames.slice(first, starts.frames[at + 1]).reduce((sum, frame) => sum + sizes[frame]!, 0),
   )
@@ -213,7 +213,7 @@ function formsOf({ packaging }: JobSpec): SegmentForm[] {
   ]
 }
 
-function describeGops(survey: VideoSurvey, part: CopiedPart): string {
+function describeGops(survey: VideoSurvey, part: CopiedStretch): string {
   const { times, keyFrames, endSeconds } = survey
   const end = part.endSeconds ?? endSeconds
   const starts = keyFrames

@@ -1,7 +1,7 @@
 // In charge of: what a plan would take: bytes, CPU time, wall time, requests and money, each as a range.
 // Not in charge of: the constants (costConstants.ts), the report (estimateJob.ts).
 import { extractCpuSeconds, seekedSeconds } from './extractReports.ts'
-import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
+import { MAX_UPLOAD_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
 import type { Estimate, EstimateRange } from '#contract/task/dryRunEstimate.ts'
 import { audioEncodings, videoCodecOfSource, videoEncodings } from '../codecs.ts'
 import { fileRules, segmentForms } from '../forms.ts'
@@ -233,6 +233,6 @@ function roundTo(value: number, digits: number): number {
 
 /** Create, parts, complete. The part size follows from the upper estimate, as in the task API. */
 function storeWrites({ likely, high }: EstimateRange): number {
-  const part = Math.max(MIN_PART_BYTES, Math.ceil((high * 1.1) / MAX_PARTS))
+  const part = Math.max(MIN_PART_BYTES, Math.ceil((high * 1.1) / MAX_UPLOAD_PARTS))
   return 2 + Math.max(1, Math.ceil(likely / part))
 }

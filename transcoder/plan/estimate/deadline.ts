@@ -1,7 +1,7 @@
 // In charge of: how long an attempt may take and how much processor time its encode may use, depending on the work.
 // Not in charge of: enforcing it (pipeline/attemptTimers.ts), estimates for clients (costModel.ts).
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import { secondsOfPart } from '../model/partFrames.ts'
+import { secondsOfRange } from '../model/encodedRange.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { cpuSecondsPerSecond } from './costModel.ts'
 import { extractCpuSeconds } from './extractReports.ts'
@@ -30,7 +30,7 @@ export function timeLimits(
   media: MediaInfo,
   { vcpus, sourceBytes, outputBytes }: { vcpus: number; sourceBytes: number | null; outputBytes: number },
 ): TimeLimits | null {
-  const seconds = secondsOfPart(plan)
+  const seconds = secondsOfRange(plan)
   if (seconds === null) return null
   // What is before a cut may have to be decoded as well.
   const parts = plan.reads.kind === 'pieces' ? plan.reads.join.pieces : [plan]

@@ -10,22 +10,22 @@ import type { AudioPlan } from '#contract/task/plan/audioPlan.ts'
 import type { PackagingPlan } from '#contract/task/plan/packagingPlan.ts'
 import type { OutputPlan, Plan } from '#contract/task/plan/plan.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
-import { longestChunkSeconds } from '../division/chunkGrid.ts'
-import type { DeadlineCheck } from '../division/deadlineCheck.ts'
-import { encodedSegments } from '../division/encodedSegments.ts'
 import { audioFileBytes, outputBytes, predictCost, renditionBytes, type Pricing } from './costModel.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { extractReports } from './extractReports.ts'
 import { sourceReport } from './sourceReport.ts'
 import { describeAudio, describeOutput, describeRendition, ratioText } from './describePlan.ts'
 
-/** `media` is the source that was planned with. `found` contains its cues, if the job searched for them. */
+/**
+ * `media` is the source that was planned with. `found` contains its cues, if the job searched for them. `parts`: what is said
+ * of a job that several tasks make.
+ */
 export function estimateJob(
   spec: JobSpec,
   source: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
   plan: Plan,
   pricing: Pricing,
-  deadline: DeadlineCheck | null = null,
+  parts: Pick<Estimate['plan'], 'division' | 'deadline'> = {},
 ): Estimate {
   const made = [
     ...plan.outputs.map((output) => outputReport(output, plan)),
@@ -50,8 +50,7 @@ export function estimateJob(
       outputs,
       ...captionReports(plan),
       ...burnInReport(plan),
-      ...divisionReport(spec, plan),
-      ...deadlineReport(deadline),
+      ...parts,
     },
     predicted: predictCost(
       plan,
@@ -88,32 +87,6 @@ function burnInReport({ burnIn }: Plan): Pick<Estimate['plan'], 'burn_in_caption
       caption: from.kind === 'caption' ? from.caption : null,
       source_track: from.kind === 'source track' ? from.track : null,
       captions: cues,
-    },
-  }
-}
-
-function divisionReport({ maxChunkSeconds }: JobSpec, plan: Plan): Pick<Estimate['plan'], 'division'> {
-  const { division, packaging } = encodedSegments(plan)
-  if (division === null || packaging === null) return {}
-  const seconds = longestChunkSeconds(division, packaging)
-  return {
-    division: {
-      chunks: division.chunks.length,
-      chunk_seconds: Number(seconds.toFixed(3)),
-      chosen_by: maxChunkSeconds == null ? 'prediction' : 'request',
-    },
-  }
-}
-
-function deadlineReport(deadline: DeadlineCheck | null): Pick<Estimate['plan'], 'deadline'> {
-  if (deadline === null) return {}
-  const { secondsLeft, slots, predictedSeconds, slotsNeeded } = deadline
-  return {
-    deadline: {
-      seconds: secondsLeft,
-      predicted_seconds: Number(predictedSeconds.toFixed(1)),
-      slots,
-      slots_needed: slotsNeeded,
     },
   }
 }

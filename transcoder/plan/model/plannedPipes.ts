@@ -1,7 +1,7 @@
 // In charge of: every stream that one run writes to a pipe, in the order of its arguments, after the files of
 // plannedFiles.ts.
 // Not in charge of: processing the streams (transcoder/segmenter).
-import { makesRendition } from './partFrames.ts'
+import { makesRendition } from './encodedRange.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 

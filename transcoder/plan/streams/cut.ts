@@ -6,7 +6,7 @@ import type { Rational } from '../../formats/rational.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { CutPlan } from '#contract/task/plan/sourceReadingPlan.ts'
 import type { PlanContext, Timeline } from '../planContext.ts'
-import type { CopiedPart } from '../copy/copiedPart.ts'
+import type { CopiedStretch } from '../copy/copiedStretch.ts'
 import { videoVerdict, type VideoVerdict } from '../copy/videoVerdict.ts'
 import { planCopiedSubtitles } from './copiedSubtitles.ts'
 import { requestedPart, type WantedPart } from './requestedPart.ts'
@@ -36,7 +36,7 @@ export function cutSource(spec: JobSpec, media: MediaInfo, timeline: Timeline): 
   return { wanted, verdict, media: media === whole ? applyCut(whole, timeline, cut) : media }
 }
 
-function copiedCut({ startSeconds, endSeconds }: CopiedPart, wanted: WantedPart | null): WantedPart | null {
+function copiedCut({ startSeconds, endSeconds }: CopiedStretch, wanted: WantedPart | null): WantedPart | null {
   if (wanted === null && startSeconds < SAME_SECONDS) return null
   return { startSeconds, endSeconds, endsAfterSource: wanted?.endsAfterSource ?? false }
 }

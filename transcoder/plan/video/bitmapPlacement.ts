@@ -1,5 +1,5 @@
 // In charge of: where the images of a bitmap subtitle track lie in an output.
-// Not in charge of: the images (source/bitmapTrack.ts), the filters that draw them (argv/bitmapArgs.ts).
+// Not in charge of: the images (source/bitmapTrack.ts), the filters that draw them (argv/burnInArgs.ts).
 import type { DrawnArea, Rectangle } from '../../formats/bitmapSubtitles/subtitleArea.ts'
 import { toNumber } from '../../formats/rational.ts'
 import type { Geometry } from '#contract/task/plan/videoPlan.ts'

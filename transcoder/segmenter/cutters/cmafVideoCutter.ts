@@ -1,5 +1,5 @@
 // In charge of: CMAF video segments: the fragments that the encoder wrote, joined up to each segment's end. Segments
-// of a chunk get the times of the whole output.
+// of a range get the times of the whole output.
 // Not in charge of: where segments end (cutter.ts), fragments that are rewritten (refragmentingCutter.ts).
 import { nextBoundary, ticksOf, type Cadence, type CutEvent, type Cutter, type KeyFrameRange } from './cutter.ts'
 import { FormatError } from '../../formats/formatError.ts'
@@ -29,16 +29,16 @@ export class CmafVideoCutter implements Cutter {
   /** The time until which the frames read so far are shown. */
   #until = 0
 
-  /** `framesBefore`: of the output before this chunk; null = the stream is the whole output. */
+  /** `framesBefore`: of the output before this range; null = the stream is the whole output. */
   constructor(cadence: Cadence, framesBefore: number | null = null) {
     this.#cadence = cadence
     this.#framesBefore = framesBefore
     this.#frames = framesBefore ?? 0
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     const cuts: CutEvent[] = []
-    for (const event of this.#reader.push(chunk)) {
+    for (const event of this.#reader.push(block)) {
       if (event.kind === 'box') this.#box(event.name, event.bytes, cuts)
       else if (event.kind === 'mdat') this.#mdat(event.header, event.bytes, cuts)
       else this.#payload(event.bytes, event.last, cuts)

@@ -85,7 +85,7 @@ export type CutEvent =
 
 /** Splits one stream from the encoder into segments. Throws FormatError. */
 export interface Cutter {
-  push(chunk: Uint8Array): CutEvent[]
+  push(block: Uint8Array): CutEvent[]
   /**
    * The stream has ended. `videoSegments`: the number of segments of the video, or without video of the leading audio,
    * which the others must not exceed; null = this is that one.

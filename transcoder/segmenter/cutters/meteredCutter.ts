@@ -15,8 +15,8 @@ class FragmentMeter {
   #bytes = 0
 
   /** Throws FormatError. */
-  push(chunk: Uint8Array): void {
-    for (const event of this.#reader.push(chunk)) if (event.kind === 'mdat') this.#bytes += event.bytes
+  push(block: Uint8Array): void {
+    for (const event of this.#reader.push(block)) if (event.kind === 'mdat') this.#bytes += event.bytes
   }
 
   end(): MediaCounts {
@@ -32,7 +32,7 @@ export interface MeteredStream {
   counts: MediaCounts
   /** The beginning of the stream as the encoder wrote it, before it is cut into segments. */
   head: Uint8Array
-  /** What a chunk of video asks of the decoder's buffer; null or missing = it was not measured. */
+  /** What a range of the video asks of the decoder's buffer; null or missing = it was not measured. */
   demand?: BufferDemand | null
 }
 
@@ -43,21 +43,21 @@ export class MeteredCutter implements Cutter {
   #head: Uint8Array[] = []
   #headBytes = 0
 
-  /** `buffer`: of the decoder, for a chunk of video in fragments. */
+  /** `buffer`: of the decoder, for a range of the video in fragments. */
   constructor(cutter: Cutter, form: SegmentForm, buffer: DecoderBuffer | null = null) {
     this.#cutter = cutter
     this.#bufferMeter = buffer === null ? null : new BufferMeter(buffer)
     this.#meter = segmentForms[form].container === 'ts' ? new TsMeter() : new FragmentMeter()
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     // The cutter comes first, so that errors in a stream are reported with its messages.
-    const cuts = this.#cutter.push(chunk)
-    this.#meter.push(chunk)
-    this.#bufferMeter?.push(chunk)
+    const cuts = this.#cutter.push(block)
+    this.#meter.push(block)
+    this.#bufferMeter?.push(block)
     if (this.#headBytes < HEAD_BYTES) {
-      this.#head.push(Uint8Array.from(chunk))
-      this.#headBytes += chunk.length
+      this.#head.push(Uint8Array.from(block))
+      this.#headBytes += block.length
     }
     return cuts
   }

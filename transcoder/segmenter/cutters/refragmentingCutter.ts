@@ -50,9 +50,9 @@ export class RefragmentingCutter implements Cutter {
     this.#endFrame = nextBoundary(cadence, 0)
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     const cuts: CutEvent[] = []
-    for (const event of this.#reader.push(chunk)) {
+    for (const event of this.#reader.push(block)) {
       if (event.kind === 'box') this.#box(event.name, event.bytes, cuts)
       else if (event.kind === 'mdat') this.#mdat(event.header.length, event.bytes)
       else {

@@ -14,8 +14,8 @@ export class TailCutter implements Cutter {
     this.#cutter = cutter
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
-    return this.#buffer(this.#cutter.push(chunk))
+  push(block: Uint8Array): CutEvent[] {
+    return this.#buffer(this.#cutter.push(block))
   }
 
   end(videoSegments: number | null): CutEvent[] {

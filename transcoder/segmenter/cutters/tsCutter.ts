@@ -105,9 +105,9 @@ export class TsCutter implements Cutter {
     return this.#audioEnds.ends
   }
 
-  push(chunk: Uint8Array): CutEvent[] {
+  push(block: Uint8Array): CutEvent[] {
     const cuts: CutEvent[] = []
-    for (const packet of this.#reader.push(chunk)) this.#packet(packet, cuts)
+    for (const packet of this.#reader.push(block)) this.#packet(packet, cuts)
     this.#flush(cuts)
     return cuts
   }

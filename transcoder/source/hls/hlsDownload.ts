@@ -193,15 +193,15 @@ async function downloadResource(
     const clear = key === null ? coming : decryptAes128(coming, key, resource.iv ?? '')
     let at = from
     let reader: TsTimingReader | FragmentTimingReader | null = null
-    for await (const chunk of media === null ? clear : detectKind(clear, media.period, media.hasMap, from === 0)) {
+    for await (const block of media === null ? clear : detectKind(clear, media.period, media.hasMap, from === 0)) {
       if (media !== null) reader ??= timingReaderFor(media)
-      reader?.push(chunk)
-      written += chunk.length
+      reader?.push(block)
+      written += block.length
       if (written > mostBytes)
         throw new TaskError('source_too_large', `A file of the source has no end: ${written} bytes were read.`)
-      await quota.reserve(chunk.length)
-      await file.write(chunk, 0, chunk.length, at)
-      at += chunk.length
+      await quota.reserve(block.length)
+      await file.write(block, 0, block.length, at)
+      at += block.length
     }
     if (at === from) throw new TaskError('source_incomplete', 'A file of the source is empty.')
     if (media !== null) media.timings = reader?.end() ?? null
@@ -231,12 +231,12 @@ async function readInitSegment(path: string): Promise<Uint8Array> {
  * before.
  */
 async function* detectKind(
-  chunks: AsyncIterable<Uint8Array>,
+  blocks: AsyncIterable<Uint8Array>,
   period: DiscontinuityPeriod,
   hasMap: boolean,
   first: boolean,
 ): AsyncGenerator<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]()
+  const iterator = blocks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
   while (head.length < SNIFF_BYTES) {
     const next = await iterator.next()
@@ -263,9 +263,9 @@ function keyOf(context: DownloadContext, n: number): Promise<Uint8Array> {
     `${context.playlistDigest}/keys/${n}`,
     context.signal,
     async (body) => {
-      const chunks: Uint8Array[] = []
-      for await (const chunk of body) chunks.push(chunk)
-      const key = Buffer.concat(chunks)
+      const blocks: Uint8Array[] = []
+      for await (const block of body) blocks.push(block)
+      const key = Buffer.concat(blocks)
       if (key.length !== 16) throw new TaskError('source_damaged', 'A key of the source is not 16 bytes long.')
       return key
     },

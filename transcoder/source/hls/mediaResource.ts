@@ -24,13 +24,13 @@ export function resourceKind(head: Uint8Array, hasMap: boolean): ResourceKind | 
  * padding.
  */
 export async function* decryptAes128(
-  chunks: AsyncIterable<Uint8Array>,
+  blocks: AsyncIterable<Uint8Array>,
   key: Uint8Array,
   iv: string,
 ): AsyncGenerator<Uint8Array> {
   const decipher = createDecipheriv('aes-128-cbc', key, Buffer.from(iv, 'hex'))
-  for await (const chunk of chunks) {
-    const clear = decipher.update(chunk)
+  for await (const block of blocks) {
+    const clear = decipher.update(block)
     if (clear.length > 0) yield clear
   }
   let last: Buffer
@@ -54,17 +54,17 @@ const TIMESTAMP_OWNER = 'com.apple.streaming.transportStreamTimestamp'
  * `onTicks` receives the time of the first sample, in 1/90,000 s (RFC 8216, 3.4).
  */
 export async function* withoutId3Tag(
-  chunks: AsyncIterable<Uint8Array>,
+  blocks: AsyncIterable<Uint8Array>,
   onTicks: (ticks: number) => void,
 ): AsyncGenerator<Uint8Array> {
   let buffered = Buffer.alloc(0)
   let bytesNeeded: number | null = ID3_HEADER
-  for await (const chunk of chunks) {
+  for await (const block of blocks) {
     if (bytesNeeded === null) {
-      yield chunk
+      yield block
       continue
     }
-    buffered = Buffer.concat([buffered, chunk])
+    buffered = Buffer.concat([buffered, block])
     if (bytesNeeded === ID3_HEADER && buffered.length >= ID3_HEADER) bytesNeeded = id3TagBytes(buffered)
     if (buffered.length < bytesNeeded) continue
     const ticks = id3Timestamp(buffered.subarray(0, bytesNeeded))

@@ -31,6 +31,14 @@ export const SCOPES = [
   { value: 'jobs,admin', label: 'Jobs and admin' },
 ]
 
+const DAY = 86_400
+export const LIFETIMES = [
+  { value: '', label: 'Never' },
+  { value: `${30 * DAY}`, label: 'In 30 days' },
+  { value: `${90 * DAY}`, label: 'In 90 days' },
+  { value: `${365 * DAY}`, label: 'In a year' },
+]
+
 export const label = text('label', 'Name', 'What the key is for, for example “Production site”.')
 export const account = text(
   'account',
@@ -38,6 +46,9 @@ export const account = text(
   'Keys of one account see the same jobs. Lower-case letters, digits and hyphens, up to 40.',
 )
 export const scopes: FieldInfo = { ...text('scopes', 'Permissions', ''), kind: 'choice' }
+
+const EXPIRES = 'expires_in_seconds'
+export const expiry: FieldInfo = { ...text(EXPIRES, 'Expires', ''), kind: 'choice' }
 
 /** Entered in gigabytes, sent in bytes. */
 const STORED = 'max_stored_upload_bytes'
@@ -102,8 +113,9 @@ const sent = (typed: FormValues): FormValues =>
   Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, toApiValue(name, value)]))
 
 /** Scopes are one field of the form; empty fields are left to the service. */
-export const newKeyBody = ({ scopes: may, ...typed }: FormValues): FormValues => ({
+export const newKeyBody = ({ scopes: may, [EXPIRES]: lifetime, ...typed }: FormValues): FormValues => ({
   ...sent(typed),
+  ...(lifetime ? { [EXPIRES]: Number(lifetime) } : {}),
   scopes: String(may).split(','),
 })
 

@@ -1,7 +1,7 @@
 // In charge of: one API key in the list: its name, its permissions, its last use.
 import type { Key } from '#contract/api/administration.ts'
 import { currentKey } from '../api/session.ts'
-import { formatAge, formatDateTime } from '../text/format.ts'
+import { formatAge, formatDateTime, formatTimeLeft } from '../text/format.ts'
 import { describeKeyLimits } from './keyLimits.ts'
 
 export type KeyAction = 'edit' | 'rotate' | 'revoke'
@@ -17,6 +17,7 @@ export function KeyRow({ of: key, onDeed }: KeyRowProps) {
   const named = key.label || key.id
   const unusual = describeKeyLimits(key)
   const revoked = key.revoked_at !== null
+  const expired = key.expires_at !== null && Date.parse(key.expires_at) <= Date.now()
   return (
     <li class="row">
       <div class="what">
@@ -38,8 +39,15 @@ export function KeyRow({ of: key, onDeed }: KeyRowProps) {
         </span>
         {key.last_used_at === null ? <span class="help">Never used</span> : <Age of={key.last_used_at} name="Used" />}
         <Age of={key.created_at} name="Created" />
-        {revoked ? (
-          <span class="badge cancelled">Revoked</span>
+        {key.expires_at === null ? (
+          <span class="help">Never</span>
+        ) : (
+          <time class="help" data-name="Expires" dateTime={key.expires_at} title={formatDateTime(key.expires_at)}>
+            {formatTimeLeft(key.expires_at, Date.now())}
+          </time>
+        )}
+        {revoked || expired ? (
+          <span class="badge cancelled">{revoked ? 'Revoked' : 'Expired'}</span>
         ) : (
           <div class="line actions">
             {(['edit', 'rotate', 'revoke'] as const).map((deed) => (

@@ -8,9 +8,9 @@ import { problemAt, withMember } from '../form/model/formBody.ts'
 import { Fields } from '../form/field.tsx'
 import type { FieldInfo } from '../form/model/schema.ts'
 import { ConnectionNotice } from '../parts/notice.tsx'
-import { SCOPES, labelledProblem, type FormValues } from './keyLimits.ts'
+import { expiry, LIFETIMES, SCOPES, labelledProblem, type FormValues } from './keyLimits.ts'
 
-const OFFERED = { scopes: SCOPES }
+const OFFERED = { scopes: SCOPES, [expiry.name]: LIFETIMES }
 
 interface TermsFormProps {
   name: string

@@ -198,7 +198,10 @@ export function createJob(body: unknown, dryRun: boolean, once: string): Promise
   })
 }
 
-export function listUploads(query: { cursor?: string; state?: ListedUpload['state'] }, signal?: AbortSignal) {
+export function listUploads(
+  query: { cursor?: string; state?: ListedUpload['state']; search?: string },
+  signal?: AbortSignal,
+) {
   const search = new URLSearchParams({ limit: '50', ...query })
   return request<UploadList>(`/uploads?${search}`, signal ? { signal } : {})
 }

@@ -3,8 +3,8 @@
 // Not in charge of: showing them.
 import type { JobRead, PublicEvent } from '#contract/api/answers.ts'
 import { ApiError, asError, isFinal, openEvents, readEvents, readJob } from './api.ts'
-import { isOlder, withProgressEvents } from './staleUpdates.ts'
 import { eventReader } from './sse.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
 
 /** Polling interval without a stream. */
 const POLL_MS = 1000
@@ -145,4 +145,16 @@ export function whenVisible(signal: AbortSignal): Promise<void> {
     document.addEventListener('visibilitychange', look)
     signal.addEventListener('abort', look)
   })
+}
+
+/** The status with the progress fields of an event in place of its own. */
+export function withProgressEvents(status: PublicStatus, data: string): PublicStatus {
+  const { attempt: _attempt, ...figures } = JSON.parse(data) as Partial<PublicStatus> & { attempt?: number }
+  return { ...status, ...figures, state: 'running', queue_position: null }
+}
+
+/** Progress never goes back (I4): an update with less progress than the shown one is older. */
+export function isOlder(news: PublicStatus, shown: PublicStatus): boolean {
+  const less = (figure: 'tcode_progress' | 'xfer_progress') => Number(news[figure]) < Number(shown[figure])
+  return !news.job_completed && (less('tcode_progress') || less('xfer_progress'))
 }

@@ -8,12 +8,12 @@ import { membersAt, withMember, type FormBody, type JobFields } from './model/fo
 import { Extracts, extractSummary } from './extracts.tsx'
 import { Fields } from './field.tsx'
 import { fieldsOfGroup } from '#contract/job/fields/job.ts'
-import { FIELD_PARTS } from './model/groups.ts'
 import { Metadata } from './metadata.tsx'
 import { OptionalObject } from './optionalObject.tsx'
 import { Profiles } from './profiles.tsx'
 import { infoAt, infosOf, valueLabel, type FieldInfo } from './model/schema.ts'
 import { ChooseStore, Credentials, storeName } from './storage.tsx'
+import type { FieldGroup } from '#contract/job/fields/field.ts'
 
 interface SettingsProps {
   body: FormBody
@@ -300,3 +300,13 @@ function givenSummary(body: FormBody, infos: readonly FieldInfo[]): string {
   })
   return given.length > 0 ? given.join(' · ') : 'Default'
 }
+
+export const FIELD_PARTS: readonly { id: FieldGroup; title: string }[] = [
+  { id: 'packaging', title: 'Packaging' },
+  { id: 'part', title: 'Part of the source' },
+  { id: 'encoding', title: 'Video encoding' },
+  { id: 'frame', title: 'Frame and logo' },
+  { id: 'broadcast', title: 'Captions, SCTE-35 cues and programs' },
+  { id: 'service', title: 'Transport stream' },
+  { id: 'notice', title: 'Notification' },
+]

@@ -6,6 +6,7 @@ import type { PublicStatus } from '#contract/api/status.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, type Failure } from '../api/api.ts'
+import { sleep, whenVisible } from '../api/jobWatch.ts'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { formatTime, formatDuration } from '../text/format.ts'
 import { readLog } from './resultApi.ts'
@@ -14,12 +15,17 @@ interface LogProps {
   id: number
   /** Changes when the log may have grown: with each attempt, and at the end. */
   version: string
+  /** While it runs and is open, the log is read again and again. */
+  isRunning: boolean
   chunks: PublicStatus['chunks']
   /** Opens the log at what failed. */
   hasFailed: boolean
 }
 
-export function Log({ id, version, chunks, hasFailed }: LogProps) {
+/** Interval at which the log of a running job is read. */
+const LIVE_MS = 3000
+
+export function Log({ id, version, isRunning, chunks, hasFailed }: LogProps) {
   const [open, setOpen] = useState(hasFailed)
   const [chosen, setChosen] = useState<string | null>(null)
   // What failed is what a reader looks for.
@@ -28,33 +34,50 @@ export function Log({ id, version, chunks, hasFailed }: LogProps) {
   const [log, setLog] = useState<JobLog | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const [attempt, setAttempt] = useState(0)
+  const [wrap, setWrap] = useState(true)
   const choose = (next: string): void => {
     setChosen(next)
     setLog(null)
   }
   useEffect(() => {
     if (!open) return
-    let gone = false
-    const read = async (): Promise<void> => {
+    const stopped = new AbortController()
+    const { signal } = stopped
+    const follow = async (): Promise<void> => {
       try {
-        const next = await readLog(id, part === '' ? null : Number(part))
-        if (gone) return
-        setLog(next)
-        setFailure(null)
+        for (let again = true; again && !signal.aborted; again = isRunning) {
+          const next = await readLog(id, part === '' ? null : Number(part))
+          if (signal.aborted) return
+          setLog(next)
+          setFailure(null)
+          await sleep(LIVE_MS, signal)
+          await whenVisible(signal)
+        }
       } catch (error) {
-        if (!gone) setFailure(asError(error))
+        if (!signal.aborted) setFailure(asError(error))
       }
     }
-    void read()
-    return () => void (gone = true)
-  }, [id, open, version, attempt, part])
+    void follow()
+    return () => stopped.abort()
+  }, [id, open, version, isRunning, attempt, part])
   return (
     <section class="card" aria-labelledby="log">
-      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <details open={open} class={wrap ? '' : 'unwrapped'} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <h2 id="log">Log</h2> <span class="help">ffmpeg commands and messages of the transcoder</span>
         </summary>
-        {chunks == null ? null : <PartChoice map={chunks.map} value={part} onChange={choose} />}
+        <div class="line apart">
+          {chunks == null ? <span /> : <PartChoice map={chunks.map} value={part} onChange={choose} />}
+          {log === null || log.attempts.length === 0 ? null : (
+            <div class="line">
+              <label class="line">
+                <input type="checkbox" checked={wrap} onChange={(event) => setWrap(event.currentTarget.checked)} />
+                Wrap lines
+              </label>
+              <Copy text={textOf(log)} what="all of the log" label="Copy all" />
+            </div>
+          )}
+        </div>
         {failure ? (
           <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} />
         ) : log === null ? (
@@ -102,12 +125,28 @@ function PartChoice({ map, value, onChange }: PartChoiceProps) {
   )
 }
 
+type LogAttempt = JobLog['attempts'][number]
+
+const linesOf = ({ lines }: LogAttempt): string =>
+  lines.map(({ time, level, message }) => `${formatTime(time)}  ${level.padEnd(5)}  ${message}`).join('\n')
+
+/** All of it, to be pasted into a report. */
+function textOf({ attempts }: JobLog): string {
+  return attempts
+    .map((each) => {
+      const commands = each.commands.map(
+        ({ purpose, command, seconds, exit_code: code }) =>
+          `# ${purpose} (${formatDuration(seconds)}, ${code === null ? 'not ended' : `exit code ${code}`})\n${command}`,
+      )
+      return [`Attempt ${each.attempt}`, each.engine ?? '', ...commands, linesOf(each)].filter(Boolean).join('\n\n')
+    })
+    .join('\n\n')
+}
+
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boolean }) {
-  const lines = each.lines
-    .map(({ time, level, message }) => `${formatTime(time)}  ${level.padEnd(5)}  ${message}`)
-    .join('\n')
+function Attempt({ of: each, only }: { of: LogAttempt; only: boolean }) {
+  const lines = linesOf(each)
   const failed = each.commands.findLastIndex(({ exit_code: code }) => code !== 0)
   // Usually the encode; the others are probes and other short commands.
   const longest = Math.max(...each.commands.map(({ seconds }) => seconds))

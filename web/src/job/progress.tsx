@@ -1,4 +1,4 @@
-// In charge of: the progress of a job: a sentence, two bars while it runs, and its key figures.
+// In charge of: the progress of a job: a sentence, a bar while it runs, its key figures, and a cell for each part of a divided job.
 import { Tiles, type Tile } from '../parts/tiles.tsx'
 import { shownState } from '#contract/api/shownStates.ts'
 import { useRef } from 'preact/hooks'
@@ -6,7 +6,6 @@ import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { formatBytes, formatDuration, lastQuarter, describeParts, describeProgress } from '../text/format.ts'
 import { Poster } from '../parts/poster.tsx'
-import { PartMap } from './partMap.tsx'
 import { Bar } from '../parts/progress.tsx'
 
 const known = (text: string | null): text is string => text !== null && !text.startsWith('-')
@@ -35,6 +34,7 @@ function figures(status: PublicStatus, now: number): Tile[] {
       seconds === null ? null : formatDuration(over ? seconds : Math.round(seconds)),
     ],
     ['Transcode speed', known(status.tcode_speed) ? `${status.tcode_speed} × real time` : null],
+    ['Delivered', over || status.xfer_progress === '0' ? null : `${status.xfer_progress} %`],
     ['Transfer speed', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
     ['Outputs', made > 0 ? `${formatBytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
   ]
@@ -81,11 +81,24 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
       {status.dry_run || status.job_completed ? null : (
         <>
           <Bar label="Transcode" percent={transcoded} />
-          {status.xfer_progress === '0' ? null : <Bar label="Transfer" percent={Number(status.xfer_progress)} />}
           <PartMap chunks={status.chunks} />
         </>
       )}
       {tiles.length === 0 ? null : <Tiles tiles={tiles} />}
     </section>
+  )
+}
+
+/** The letters of `status.chunks.map`. */
+const CELL_CLASSES: Readonly<Record<string, string>> = { r: 'runs', c: 'completed', f: 'failed' }
+
+export function PartMap({ chunks }: Pick<PublicStatus, 'chunks'>) {
+  if (chunks == null) return null
+  return (
+    <div class="part-map" aria-hidden="true">
+      {chunks.map.split('').map((letter, part) => (
+        <i key={part} class={CELL_CLASSES[letter] ?? ''} />
+      ))}
+    </div>
   )
 }

@@ -7,7 +7,13 @@ const at = (id: number, path: string): string => `/api/v0/job/${id}/${path}`
 
 export const listShares = async (id: number): Promise<Share[]> => (await request<ShareList>(at(id, 'share'))).shares
 
-export const createShare = (id: number, wish: { title?: string; expires_in_seconds?: number }): Promise<Share> =>
+interface NewShare {
+  title?: string
+  expires_in_seconds?: number
+  password?: string
+}
+
+export const createShare = (id: number, wish: NewShare): Promise<Share> =>
   request(at(id, 'share'), { method: 'POST', body: wish })
 
 export const revokeShare = (id: number, share: string): Promise<void> =>

@@ -1,6 +1,8 @@
 // In charge of: sharing a job's result: pages that play it without a key, their addresses and embed codes, and revoking them.
+import { generate } from 'lean-qr'
 import { useEffect, useState } from 'preact/hooks'
 import type { Share } from '#contract/api/answers.ts'
+import { SHARE_PASSWORD_LENGTH } from '#contract/limits.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -24,6 +26,10 @@ const TERMS = [
   [30 * DAY, '30 days'],
 ] as const
 
+/** Dark on light also where the page is dark, as scanners expect; with its quiet zone. */
+const qrCode = (text: string): string =>
+  generate(text).toDataURL({ type: 'image/png', scale: 4, on: [0, 0, 0], off: [255, 255, 255] })
+
 interface ShareDialogProps {
   id: number
   name: string
@@ -36,7 +42,9 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
   const [said, setSaid] = useState('')
   const [title, setTitle] = useState(name)
   const [term, setTerm] = useState<number>(7 * DAY)
+  const [password, setPassword] = useState('')
   const [width, setWidth] = useState<string>(WIDTHS[0][0])
+  const [scanned, setScanned] = useState<Share | null>(null)
   const [busy, setBusy] = useState(false)
   const embedCode = (share: Share): string => share.embed_html.replace('width:100%', `width:${width}`)
   const load = (): Promise<void> => listShares(id).then(setShares)
@@ -51,7 +59,12 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
   const create = (): Promise<void> =>
     run(async () => {
       const wanted = title.trim()
-      await createShare(id, { ...(wanted === '' ? {} : { title: wanted }), expires_in_seconds: term })
+      await createShare(id, {
+        ...(wanted === '' ? {} : { title: wanted }),
+        expires_in_seconds: term,
+        ...(password === '' ? {} : { password }),
+      })
+      setPassword('')
       await load()
       setSaid('The share link is ready.')
     })
@@ -64,8 +77,8 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
   return (
     <Dialog title="Share" wide onClose={onClose}>
       <p class="help">
-        A share link opens a page with a player. It works for anyone who has the link, without an API key, until it
-        expires or you revoke it.
+        A share link opens a page with a player. It works for anyone who has the link, and its password if it has one,
+        without an API key, until it expires or you revoke it.
       </p>
       <form
         class="line low"
@@ -88,6 +101,18 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
             ))}
           </select>
         </label>
+        <label class="stack tight">
+          <span>Password</span>
+          <input
+            placeholder="None"
+            size={10}
+            autocomplete="off"
+            minLength={SHARE_PASSWORD_LENGTH.minimum}
+            maxLength={SHARE_PASSWORD_LENGTH.maximum}
+            value={password}
+            onInput={(event) => setPassword(event.currentTarget.value)}
+          />
+        </label>
         <button type="submit" class="primary" disabled={busy}>
           <Icon name="link" /> Create link
         </button>
@@ -108,7 +133,10 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
             <li key={share.share_id} class="box stack">
               <div class="line">
                 <strong>{share.title}</strong>
-                <span class="help grow">expires {formatTimeLeft(share.expires_at, Date.now())}</span>
+                <span class="help grow">
+                  expires {formatTimeLeft(share.expires_at, Date.now())}
+                  {share.has_password ? ' · with a password' : ''}
+                </span>
                 <button
                   type="button"
                   class="small danger"
@@ -128,7 +156,13 @@ export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
                 <a class="button small" href={share.url} target="_blank" rel="noreferrer">
                   <Icon name="open" size={16} /> Open
                 </a>
+                <button type="button" class="small" onClick={() => setScanned(scanned === share ? null : share)}>
+                  QR code
+                </button>
               </div>
+              {scanned === share ? (
+                <img class="qr" src={qrCode(share.url)} alt={`QR code of the link of ${share.title}`} />
+              ) : null}
               <div class="line low">
                 <label class="stack tight grow">
                   <span>Embed code</span>

@@ -1,5 +1,5 @@
 // In charge of: which actions are possible for several jobs, and for which of them. Pure.
-// Not in charge of: executing them (bulk.ts).
+// Not in charge of: executing them (selection.tsx).
 import { shownState } from '#contract/api/shownStates.ts'
 import type { ListedJob } from '#contract/api/answers.ts'
 

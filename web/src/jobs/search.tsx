@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { Counts } from './list.ts'
 import { STATES, TIMES, type Filters } from '../api/jobFilters.ts'
 
-/** The element that the key / leads to (../parts/listKeys.ts). */
+/** The element that the key / leads to (../pages/jobs.tsx). */
 export const SEARCH_FIELD = 'search-jobs'
 
 interface SearchProps {

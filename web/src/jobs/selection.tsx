@@ -1,12 +1,11 @@
-// In charge of: actions on the selected jobs, in a bar at the bottom of the screen.
-// Not in charge of: executing them (bulk.ts).
+// In charge of: actions on the selected jobs, in a bar at the bottom of the screen, one after the other.
 import { useState } from 'preact/hooks'
 import type { ListedJob } from '#contract/api/answers.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { applyToAll, type BulkResult } from './bulk.ts'
 import { jobsFor, idOf, type BulkAction } from './bulkSelection.ts'
+import { cancelJob, deleteJob, retryJob, asError } from '../api/api.ts'
 
 interface SelectionProps {
   jobs: readonly ListedJob[]
@@ -124,3 +123,34 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
 
 export const selectedOf = (jobs: readonly ListedJob[], ids: readonly number[]): ListedJob[] =>
   jobs.filter((job) => ids.includes(idOf(job)))
+
+export interface BulkResult {
+  done: number[]
+  failed: { id: number; message: string }[]
+}
+
+const calls: Readonly<Record<BulkAction, (id: number) => Promise<unknown>>> = {
+  cancel: cancelJob,
+  delete: deleteJob,
+  retry: (id) => retryJob(id, crypto.randomUUID()),
+}
+
+/** One after the other: a hundred requests at once would be rejected by the rate limit. */
+export async function applyToAll(
+  deed: BulkAction,
+  jobs: readonly ListedJob[],
+  onProgress: (count: number) => void,
+): Promise<BulkResult> {
+  const outcome: BulkResult = { done: [], failed: [] }
+  for (const [index, job] of jobs.entries()) {
+    const id = idOf(job)
+    try {
+      await calls[deed](id)
+      outcome.done.push(id)
+    } catch (error) {
+      outcome.failed.push({ id, message: asError(error).message })
+    }
+    onProgress(index + 1)
+  }
+  return outcome
+}

@@ -7,7 +7,6 @@ import type { Warning } from '#contract/errors.ts'
 import { JobActions } from '../job/actions.tsx'
 import { Deliveries } from '../job/deliveries.tsx'
 import { Log } from '../job/log.tsx'
-import { Metadata } from '../job/metadata.tsx'
 import { Extracts } from '../job/extracts.tsx'
 import { Outputs } from '../job/outputs.tsx'
 import { JobProgress } from '../job/progress.tsx'
@@ -23,6 +22,7 @@ import { ConnectionNotice } from '../parts/notice.tsx'
 import { Badge } from '../parts/progress.tsx'
 import { Link } from '../parts/router.tsx'
 import { formatAge, formatDateTime } from '../text/format.ts'
+import { addressOf, ALL } from '../api/jobFilters.ts'
 
 export function Job({ id }: { id: number }) {
   const [job, setJob] = useState<JobRead | null>(null)
@@ -117,6 +117,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
               key={String(status.error === null)}
               id={id}
               version={`${status.phase} ${events.length} ${status.finished_at}`}
+              isRunning={!status.job_completed}
               chunks={status.chunks}
               hasFailed={status.error !== null}
             />
@@ -150,6 +151,26 @@ function Warnings({ warnings }: { warnings: readonly Warning[] }) {
           </li>
         ))}
       </ul>
+    </section>
+  )
+}
+
+export function Metadata({ metadata }: { metadata: Readonly<Record<string, string>> }) {
+  const members = Object.entries(metadata)
+  if (members.length === 0) return null
+  return (
+    <section class="card stack" aria-labelledby="metadata">
+      <h2 id="metadata">Metadata</h2>
+      <dl class="stack facts">
+        {members.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Link to={addressOf({ ...ALL, metadata: `${name}:${value}` })}>{value}</Link>
+            </dd>
+          </div>
+        ))}
+      </dl>
     </section>
   )
 }

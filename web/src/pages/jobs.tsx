@@ -1,5 +1,5 @@
-// In charge of: the page of the job list: filters in the address, the list, the selection, and announcements for screen
-// readers.
+// In charge of: the page of the job list: filters in the address, the list, its keys, the selection, and announcements for
+// screen readers.
 // Not in charge of: loading the list (../jobs/list.ts), actions on a selection (../jobs/selection.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readJob, asError, type Failure } from '../api/api.ts'
@@ -14,10 +14,10 @@ import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { useListKeys } from '../parts/listKeys.ts'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { Link, navigate, PATHS } from '../parts/router.tsx'
 import { uploadForNewJob } from '../transfers/store.ts'
+import type { RefObject } from 'preact'
 
 export function Jobs({ initial }: { initial: Filters }) {
   const [filters, setFilters] = useState(initial)
@@ -174,4 +174,31 @@ function Announced({ answeredCount, count, more }: { answeredCount: number; coun
       {text}
     </p>
   )
+}
+
+/** Writing goes before. */
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('input:not([type=checkbox], [type=radio]), select, textarea'))
+
+export function useListKeys(list: RefObject<HTMLElement | null>, search: string): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, target, altKey, ctrlKey, metaKey } = event
+      if (altKey || ctrlKey || metaKey || isWriting(target)) return
+      if (key === '/') {
+        const field = document.getElementById(search)
+        if (field === null) return
+        event.preventDefault()
+        field.focus()
+      }
+      if (key === 'j' || key === 'k') {
+        const links = [...(list.current?.querySelectorAll<HTMLElement>('.what a') ?? [])]
+        const at = links.findIndex((link) => link.closest('li')?.contains(document.activeElement) === true)
+        links[key === 'j' ? at + 1 : Math.max(0, at - 1)]?.focus()
+      }
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [list, search])
 }

@@ -6,7 +6,7 @@ import type { Key } from '#contract/api/administration.ts'
 import { rotateKey } from '../admin/adminApi.ts'
 import { KeyRow, type KeyAction } from '../admin/keyRow.tsx'
 import { Secret } from '../admin/secret.tsx'
-import { account, keyChanges, keyLimits, label, scopes, keyFormValues, newKeyBody } from '../admin/keyLimits.ts'
+import { account, expiry, keyChanges, keyLimits, label, scopes, keyFormValues, newKeyBody } from '../admin/keyLimits.ts'
 import { LimitsForm } from '../admin/limitsForm.tsx'
 import { changeKey, createKey, listKeys, revokeKey, asError, type Failure } from '../api/api.ts'
 import { Confirm } from '../parts/confirm.tsx'
@@ -53,7 +53,7 @@ export function Keys() {
   if (failure?.code === 'forbidden') return <WithoutAdmin />
   const [active, revoked] = [keys?.filter((key) => key.revoked_at === null), keys?.filter((key) => key.revoked_at)]
   const list = (of: readonly Key[]) => (
-    <List heads={['Name', 'Account', 'May', 'Limits', 'Last used', 'Created', '']}>
+    <List heads={['Name', 'Account', 'May', 'Limits', 'Last used', 'Created', 'Expires', '']}>
       {of.map((key) => (
         <KeyRow key={key.id} of={key} onDeed={(deed) => setOpen({ action: deed, key })} />
       ))}
@@ -99,7 +99,7 @@ export function Keys() {
           <LimitsForm
             name="Create API key"
             initial={FRESH}
-            first={[label, account, scopes]}
+            first={[label, account, scopes, expiry]}
             more={{ title: 'Limits and webhook', fields: keyLimits }}
             action="Create"
             send={async (typed) => {

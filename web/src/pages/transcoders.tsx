@@ -1,13 +1,14 @@
 // In charge of: the transcoders of the service: what kind and how many, and with an admin key each that registered itself.
 import { useEffect, useState } from 'preact/hooks'
 import type { Health, TranscoderList } from '#contract/api/administration.ts'
-import { asError, request, type Failure } from '../api/api.ts'
+import { asError, listJobs, request, type Failure } from '../api/api.ts'
 import type { Scope } from '../api/session.ts'
+import type { Counts } from '../jobs/list.ts'
 import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { Link } from '../parts/router.tsx'
-import { Tiles } from '../parts/tiles.tsx'
+import { Tiles, type Tile } from '../parts/tiles.tsx'
 import { formatAge, formatDateTime } from '../text/format.ts'
 
 type Transcoder = TranscoderList['transcoders'][number]
@@ -30,14 +31,17 @@ interface Loaded {
   health: Health
   /** null = this key may not list them. */
   transcoders: readonly Transcoder[] | null
+  /** The account's own jobs; null = this key has none. */
+  counts: Counts | null
 }
 
 async function load(scope: Scope): Promise<Loaded> {
-  const [health, listed] = await Promise.all([
+  const [health, listed, jobs] = await Promise.all([
     request<Health>('/health'),
     scope === 'admin' ? request<TranscoderList>('/api/v0/transcoders') : null,
+    scope === 'admin' ? null : listJobs({ limit: 1, counts: true }),
   ])
-  return { health, transcoders: listed?.transcoders ?? null }
+  return { health, transcoders: listed?.transcoders ?? null, counts: jobs?.counts ?? null }
 }
 
 export function Transcoders({ scope }: { scope: Scope }) {
@@ -48,7 +52,7 @@ export function Transcoders({ scope }: { scope: Scope }) {
     await load(scope).then(setLoaded, (error: unknown) => setFailure(asError(error)))
   }
   useEffect(() => void read(), [])
-  const { health, transcoders } = loaded ?? {}
+  const { health, transcoders, counts } = loaded ?? {}
   return (
     <>
       <h1>Transcoders</h1>
@@ -63,6 +67,12 @@ export function Transcoders({ scope }: { scope: Scope }) {
             tiles={[
               ['Kind', KINDS[health.transcoders]],
               ['Jobs at the same time', String(health.slots)],
+              ...(counts
+                ? ([
+                    ['Your running jobs', String(counts.running)],
+                    ['Your queued jobs', String(counts.queued)],
+                  ] satisfies Tile[])
+                : []),
               ['Without an answer', String(health.transcoders_silent)],
               ['Jobs that fail to start', String(health.starts_failing)],
               ['Version of the service', health.version],

@@ -1,4 +1,4 @@
-// In charge of: the list of stored uploads: uploading more, creating a job from one, deleting it.
+// In charge of: the list of stored uploads: uploading more, finding one, creating a job from it, deleting it.
 import { useEffect, useState } from 'preact/hooks'
 import type { ListedUpload } from '#contract/api/answers.ts'
 import { deleteUpload, listUploads, asError, type Failure } from '../api/api.ts'
@@ -11,7 +11,8 @@ import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
 import { DropZone } from '../parts/dropZone.tsx'
-import { Bar } from '../parts/progress.tsx'
+import { Thumb } from '../parts/poster.tsx'
+import { Bar, StateBadge } from '../parts/progress.tsx'
 import { Link } from '../parts/router.tsx'
 import { TransferButtons, TransferProgress } from '../transfers/progress.tsx'
 import { upload as uploadFiles, useTransfers, type Transfer } from '../transfers/store.ts'
@@ -19,6 +20,8 @@ import { formatAge, formatBytes, formatDateTime, formatTimeLeft } from '../text/
 
 /** Polling interval while something is being uploaded. */
 const LIVE_MS = 3000
+/** A search begins when nothing was typed for this long. */
+const TYPING_MS = 250
 
 const numberOf = (upload: ListedUpload): number => upload.uploaded_file_number
 
@@ -27,6 +30,7 @@ export function Uploads() {
   const [failure, setFailure] = useState<Failure | null>(null)
   const [deleting, setDeleting] = useState<ListedUpload | null>(null)
   const [loading, setLoading] = useState(false)
+  const [search, setSearch] = useState('')
   const [attempt, setAttempt] = useState(0)
   const again = () => setAttempt((count) => count + 1)
   const transfers = useTransfers()
@@ -38,8 +42,9 @@ export function Uploads() {
     const { signal } = stopped
     const follow = async (): Promise<void> => {
       try {
+        if (search !== '') await sleep(TYPING_MS, signal)
         for (let busy = true; busy && !signal.aborted;) {
-          const page = await read(null, signal)
+          const page = await read(search, null, signal)
           setShown((before) => refreshed(before, page, numberOf))
           setFailure(null)
           busy = page.items.some(({ state }) => state === 'receiving')
@@ -52,7 +57,7 @@ export function Uploads() {
     }
     void follow()
     return () => stopped.abort()
-  }, [attempt, stored])
+  }, [attempt, stored, search])
 
   const remove = async (number: number): Promise<void> => {
     setDeleting(null)
@@ -68,7 +73,7 @@ export function Uploads() {
   const loadMore = async (next: string): Promise<void> => {
     setLoading(true)
     try {
-      const page = await read(next)
+      const page = await read(search, next)
       setShown((before) => before && appended(before, next, page))
     } catch (error) {
       setFailure(asError(error))
@@ -76,7 +81,7 @@ export function Uploads() {
       setLoading(false)
     }
   }
-  const next = shown?.next
+  const next = shown?.next ?? null
   // Uploads for a planned job are shown in the tray.
   const sending = transfers.filter(({ state, order }) => state !== 'stored' && order === null)
   // Uploads of this tab are shown by the page itself, with more detail.
@@ -102,18 +107,30 @@ export function Uploads() {
         {transfers.map(({ file, state }) => (state === 'stored' ? `${file.name} is uploaded. ` : ''))}
       </p>
       {failure ? <ConnectionNotice failure={failure} retry={again} /> : null}
+      <input
+        type="search"
+        aria-label="Search the uploads"
+        placeholder="Find an upload by its name"
+        maxLength={200}
+        onInput={(event) => {
+          setShown(null)
+          setSearch(event.currentTarget.value.trim())
+        }}
+      />
       {shown === null ? (
         failure ? null : (
           <Loading label="Loading the uploads" lines={3} />
         )
       ) : listed.length === 0 ? (
-        sending.length > 0 ? null : (
+        sending.length > 0 ? null : search !== '' ? (
+          <Empty icon="upload" title="No upload has this in its name" />
+        ) : (
           <Empty icon="upload" title="No uploads yet">
             <p>Upload a file once and create as many jobs from it as you like until it expires.</p>
           </Empty>
         )
       ) : (
-        <List heads={['Name', 'Size', 'Uploaded', 'Deleted', '']}>
+        <List heads={['Name', 'Last job', 'Size', 'Uploaded', 'Deleted', '']}>
           {listed.map((upload) => (
             <Row key={numberOf(upload)} upload={upload} onDelete={() => setDeleting(upload)} />
           ))}
@@ -137,26 +154,37 @@ export function Uploads() {
   )
 }
 
-async function read(cursor: string | null, signal?: AbortSignal): Promise<Paged<ListedUpload>> {
-  const { uploads, next_cursor: next } = await listUploads(cursor === null ? {} : { cursor }, signal)
+async function read(search: string, cursor: string | null, signal?: AbortSignal): Promise<Paged<ListedUpload>> {
+  const wanted = { ...(search === '' ? {} : { search }), ...(cursor === null ? {} : { cursor }) }
+  const { uploads, next_cursor: next } = await listUploads(wanted, signal)
   return { items: uploads, next }
 }
 
 function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void }) {
-  const { uploaded_file_number: number, name, size, received, state } = upload
+  const { uploaded_file_number: number, name, size, received, state, last_job: job } = upload
   const percent = size && received !== null ? Math.floor((received / size) * 100) : 0
   return (
     <li class="row">
-      <div class="what">
-        <strong class="cut">{name}</strong>
-        {state === 'receiving' && size !== null ? (
-          <>
-            <Bar slim label={`${name}: uploaded so far`} percent={percent} />
-            <span class="help">{percent} % uploaded. Choose the file again to continue.</span>
-          </>
-        ) : null}
+      <div class="line">
+        <Thumb url={job?.poster_url ?? null} />
+        <div class="what grow">
+          <strong class="cut">{name}</strong>
+          {state === 'receiving' && size !== null ? (
+            <>
+              <Bar slim label={`${name}: uploaded so far`} percent={percent} />
+              <span class="help">{percent} % uploaded. Choose the file again to continue.</span>
+            </>
+          ) : null}
+        </div>
       </div>
       <div class="cells">
+        <span>
+          {job ? (
+            <>
+              <Link to={`/jobs/${job.id}`}>Job {job.id}</Link> <StateBadge state={job.state} />
+            </>
+          ) : null}
+        </span>
         <span class="figures">{size === null ? 'unknown' : formatBytes(size)}</span>
         <time class="help" dateTime={upload.created_at} title={formatDateTime(upload.created_at)}>
           {formatAge(upload.created_at, Date.now())}

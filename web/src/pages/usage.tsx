@@ -10,6 +10,7 @@ import { ConnectionNotice } from '../parts/notice.tsx'
 import { Bar } from '../parts/progress.tsx'
 import { Tiles, type Tile } from '../parts/tiles.tsx'
 import { History, sumOf } from './usageHistory.tsx'
+import { codecName } from '../text/mediaTerms.ts'
 import { formatBytes, formatDuration } from '../text/format.ts'
 
 const ITEMS: Readonly<Record<UsageItem, string>> = {
@@ -203,12 +204,15 @@ function AccountTable({ of: { account, lines, costs }, named }: { of: AccountUsa
   )
 }
 
+/** "720p h264" as "720p · H.264"; "completed" as it is. */
+const classLabel = (text: string): string => text.replace(/ (\w+)$/, (_, codec: string) => ` · ${codecName(codec)}`)
+
 function Line({ of, hasPrices }: { of: UsageLine; hasPrices: boolean }) {
   const { item, class: usageClass, quantity, unit_price: price, cost, currency } = of
   return (
     <tr>
       <th scope="row">{ITEMS[item]}</th>
-      <td class="text">{usageClass === '' ? '–' : usageClass}</td>
+      <td class="text">{classLabel(usageClass)}</td>
       <td>{amountOf(item, quantity)}</td>
       {hasPrices ? (
         <>

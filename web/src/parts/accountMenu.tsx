@@ -55,11 +55,6 @@ export function Menu({ scope, page, visitCount }: MenuProps) {
       </button>
       <ul id="account-menu" class="stack tight menu-list" hidden={!open}>
         <li>
-          <Link to={PATHS.accounts} current={page === 'accounts'}>
-            Accounts and quotas
-          </Link>
-        </li>
-        <li>
           <Link to={PATHS.limits} current={page === 'limits'}>
             Limits
           </Link>

@@ -1,9 +1,12 @@
 // In charge of: the progress of a job, as bars and as a badge.
-import { PHASE_LABELS, STATE_LABELS, shownState } from '#contract/api/shownStates.ts'
+import { PHASE_LABELS, STATE_LABELS, shownState, type ShownState } from '#contract/api/shownStates.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 
 export function Badge({ status }: { status: PublicStatus }) {
-  const standing = shownState(status)
+  return <StateBadge state={shownState(status)} />
+}
+
+export function StateBadge({ state: standing }: { state: ShownState }) {
   return <span class={`badge ${standing}`}>{STATE_LABELS[standing]}</span>
 }
 

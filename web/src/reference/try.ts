@@ -1,6 +1,5 @@
 // In charge of: the forms of the page /docs that send requests to this service. The page works without them.
 // Not in charge of: the page (scripts/openapi/referencePage.ts), which is generated from the same OpenAPI document.
-import { element, labelled } from './dom.ts'
 
 interface Parameter {
   name: string
@@ -139,4 +138,18 @@ for (const [path, methods] of Object.entries(described.paths)) {
   for (const [method, operation] of Object.entries(methods)) {
     document.getElementById(operation.operationId)?.append(formOf(method, path, operation))
   }
+}
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+
+export function labelled(text: string, field: HTMLElement): HTMLLabelElement {
+  return element('label', {}, element('span', { textContent: text }), field)
 }

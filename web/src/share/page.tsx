@@ -1,4 +1,5 @@
-// In charge of: the share page: title, player, link and downloads; in an iframe, the player alone.
+// In charge of: the share page: title, player, link and downloads; in an iframe, the player alone. First its password, if
+// it has one.
 import { useEffect, useState } from 'preact/hooks'
 import type { SharedMedia } from '#contract/api/answers.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -8,17 +9,27 @@ import { Player } from './sharedPlayer.tsx'
 
 type Loaded =
   | { state: 'loading' | 'gone' }
+  /** `again`: a password was wrong. */
+  | { state: 'locked'; again: boolean }
   | { state: 'failed'; message: string }
   | { state: 'ready'; media: SharedMedia }
 
 export function SharedPage() {
   const [loaded, setLoaded] = useState<Loaded>({ state: 'loading' })
-  const load = (): void => {
-    readMedia()
-      .then((media) => setLoaded(media === null ? { state: 'gone' } : { state: 'ready', media }))
+  const load = (password?: string): void => {
+    readMedia(password)
+      .then((media) =>
+        setLoaded(
+          media === 'gone'
+            ? { state: media }
+            : media === 'locked'
+              ? { state: media, again: password !== undefined }
+              : { state: 'ready', media },
+        ),
+      )
       .catch((error: unknown) => setLoaded({ state: 'failed', message: (error as Error).message }))
   }
-  useEffect(load, [])
+  useEffect(() => load(), [])
   if (loaded.state === 'gone') {
     return (
       <main class="gone">
@@ -27,12 +38,13 @@ export function SharedPage() {
       </main>
     )
   }
+  if (loaded.state === 'locked') return <Locked again={loaded.again} open={load} />
   if (loaded.state === 'failed') {
     return (
       <main class="gone">
         <h1>{document.title}</h1>
         <p role="alert">{loaded.message}</p>
-        <button type="button" onClick={load}>
+        <button type="button" onClick={() => load()}>
           Try again
         </button>
       </main>
@@ -44,6 +56,42 @@ export function SharedPage() {
       <h1 class={isEmbedded ? 'hidden' : ''}>{media?.title ?? document.title}</h1>
       {media === null ? <div class="screen" /> : <Player media={media} />}
       {media === null || isEmbedded ? null : <Details media={media} />}
+    </main>
+  )
+}
+
+function Locked({ again, open }: { again: boolean; open: (password: string) => void }) {
+  const [password, setPassword] = useState('')
+  return (
+    <main class="gone">
+      <h1>This video needs a password</h1>
+      <form
+        class="line low"
+        onSubmit={(event) => {
+          event.preventDefault()
+          open(password)
+        }}
+      >
+        <label class="stack tight">
+          <span>Password</span>
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            aria-invalid={again}
+            aria-describedby={again ? 'wrong' : undefined}
+            onInput={(event) => setPassword(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="primary">
+          Watch
+        </button>
+      </form>
+      {again ? (
+        <p id="wrong" role="alert">
+          The password is wrong. Ask the person who sent the link.
+        </p>
+      ) : null}
     </main>
   )
 }

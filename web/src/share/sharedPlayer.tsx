@@ -20,7 +20,7 @@ export function Player({ media: first }: { media: SharedMedia }) {
     setFrom(at)
     if (isStale(media)) {
       const fresh = await readMedia().catch(() => null)
-      if (fresh) {
+      if (fresh !== null && typeof fresh !== 'string') {
         setMedia(fresh)
         return true
       }

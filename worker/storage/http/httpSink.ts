@@ -136,9 +136,9 @@ export function httpSink({ root, access, caching, transport, staging }: HttpSink
       timer = setTimeout(() => stop.abort(new Error('stalled')), STALL_MS)
     }
     const watched = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
+      transform(block, controller) {
         kick()
-        controller.enqueue(chunk)
+        controller.enqueue(block)
       },
     })
     // The runtime sends Content-Length for such a stream. Servers may refuse a body without it.

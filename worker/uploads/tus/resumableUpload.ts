@@ -1,6 +1,6 @@
 // In charge of: one resumable upload: which request may write to it now, its end (a complete object or nothing), and
 // its expiry. One Durable Object per upload, named by its number.
-// Not in charge of: the protocol's headers (tusRoutes.ts), storing bytes (chunkReceiver.ts, uploadStore.ts).
+// Not in charge of: the protocol's headers (tusRoutes.ts), storing bytes (blockReceiver.ts, uploadStore.ts).
 import { log } from '../../log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { settings } from '../../env.ts'
@@ -8,7 +8,7 @@ import { deleteUpload, findUpload, markUploadReady } from '../../db/uploads.ts'
 import { errorResponse, RequestError } from '../../http/requestError.ts'
 import { StoreError } from '../../storage/objectStore.ts'
 import { uploadChecksum } from './tusHeaders.ts'
-import { ChunkReceiver, type UploadChunk } from './chunkReceiver.ts'
+import { BlockReceiver, type UploadBlock } from './blockReceiver.ts'
 import { UploadStore, type UploadRecord } from './uploadStore.ts'
 
 const DAY_MS = 86_400_000
@@ -33,7 +33,7 @@ function gone(): RequestError {
 
 export class ResumableUpload extends DurableObject<Env> {
   private readonly store = new UploadStore(this.ctx.storage, this.env.BUCKET)
-  private activeReceiver: { receiver: ChunkReceiver; ended: Promise<unknown> } | null = null
+  private activeReceiver: { receiver: BlockReceiver; ended: Promise<unknown> } | null = null
   private finishing: Promise<UploadRecord> | null = null
 
   async create(upload: NewUploadRecord): Promise<void> {
@@ -57,17 +57,17 @@ export class ResumableUpload extends DurableObject<Env> {
     return { offset, length, metadata, expiresAt, state, needsCompletion }
   }
 
-  /** PATCH: the Worker sends the account, the offset of the chunk, its length and its checksum. */
+  /** PATCH: the Worker sends the account, the offset of the block, its length and its checksum. */
   override async fetch(request: Request): Promise<Response> {
     try {
       const { headers } = request
       const length = headers.get('x-length')
-      const chunk: UploadChunk = {
+      const block: UploadBlock = {
         body: (request.body ?? new Blob([]).stream()) as ReadableStream<Uint8Array>,
         length: length === null ? null : Number(length),
         checksum: uploadChecksum(headers),
       }
-      const record = await this.append(headers.get('x-account'), Number(headers.get('upload-offset')), chunk)
+      const record = await this.append(headers.get('x-account'), Number(headers.get('upload-offset')), block)
       return new Response(null, { status: 204, headers: uploadStateHeaders(record) })
     } catch (error) {
       await request.body?.cancel().catch(() => undefined)
@@ -82,7 +82,7 @@ export class ResumableUpload extends DurableObject<Env> {
     }
   }
 
-  private async append(account: string | null, offset: number, chunk: UploadChunk): Promise<UploadRecord> {
+  private async append(account: string | null, offset: number, block: UploadBlock): Promise<UploadRecord> {
     while (this.activeReceiver) {
       const { waitingSince } = this.activeReceiver.receiver
       if (waitingSince === null || Date.now() - waitingSince < STALLED_REQUEST_MS) {
@@ -104,11 +104,11 @@ export class ResumableUpload extends DurableObject<Env> {
         headers: { 'upload-offset': String(record.offset) },
       })
     }
-    if ((chunk.length ?? 0) > record.length - offset) {
+    if ((block.length ?? 0) > record.length - offset) {
       throw new RequestError('too_large', `The chunk goes beyond the ${record.length} bytes of the upload.`)
     }
     if (record.offset < record.length) {
-      const receiver = new ChunkReceiver(this.store, chunk, record)
+      const receiver = new BlockReceiver(this.store, block, record)
       const work = receiver.receive()
       this.activeReceiver = { receiver, ended: work.catch(() => undefined) }
       await work.finally(() => (this.activeReceiver = null))

@@ -6,7 +6,7 @@ import { RequestError } from '../../http/requestError.ts'
 import { fromBase64, toHex } from '../../util/encoding.ts'
 
 export const TUS_VERSION = '1.0.0'
-export const TUS_CHUNK_TYPE = 'application/offset+octet-stream'
+export const TUS_BLOCK_TYPE = 'application/offset+octet-stream'
 const MAX_METADATA_BYTES = 4096
 const MAX_METADATA_KEYS = 32
 
@@ -70,8 +70,8 @@ export function uploadOffset(headers: Headers): number {
   return offset
 }
 
-export function isChunk(headers: Headers): boolean {
-  return headers.get('content-type')?.trim().toLowerCase() === TUS_CHUNK_TYPE
+export function isBlock(headers: Headers): boolean {
+  return headers.get('content-type')?.trim().toLowerCase() === TUS_BLOCK_TYPE
 }
 
 export interface Checksum {

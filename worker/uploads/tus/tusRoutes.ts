@@ -12,8 +12,8 @@ import { reserveUpload, requireWithinTokenLimit } from '../uploadQuota.ts'
 import {
   tusCapabilities,
   checkVersion,
-  TUS_CHUNK_TYPE,
-  isChunk,
+  TUS_BLOCK_TYPE,
+  isBlock,
   uploadChecksum,
   uploadLength,
   uploadMetadata,
@@ -77,7 +77,7 @@ async function createUpload(c: Context<AppEnv>): Promise<Response> {
   const { raw: metadata, name, contentType } = uploadMetadata(headers)
   requireWithinTokenLimit(c, length, 'Upload-Length')
   const withUpload = hasBody(c)
-  if (withUpload) checkChunk(c)
+  if (withUpload) checkBlock(c)
   const [account, now] = [c.get('account'), Date.now()]
   const key = `uploads/${account}/${crypto.randomUUID()}`
   const expiresAt = now + UNFINISHED_MS
@@ -102,7 +102,7 @@ async function createUpload(c: Context<AppEnv>): Promise<Response> {
   const input = `${publicBaseUrl(c)}/uploads/${number}`
   let standing: Record<string, string> = uploadStateHeaders({ offset: 0, expiresAt })
   if (withUpload && body) {
-    const stored = await forwardChunk(c, number, 0)
+    const stored = await forwardBlock(c, number, 0)
     if (!stored.ok) {
       // The client does not know the address, so it could not continue.
       await resumableUpload(c.env, number).terminate(account)
@@ -122,16 +122,16 @@ async function createUpload(c: Context<AppEnv>): Promise<Response> {
 
 function hasBody(c: Context<AppEnv>): boolean {
   const length = c.req.header('content-length')
-  return c.req.raw.body !== null && length !== '0' && (length !== undefined || isChunk(c.req.raw.headers))
+  return c.req.raw.body !== null && length !== '0' && (length !== undefined || isBlock(c.req.raw.headers))
 }
 
-/** Checks that are possible before the first byte of a chunk. */
-function checkChunk(c: Context<AppEnv>): void {
+/** Checks that are possible before the first byte of a block. */
+function checkBlock(c: Context<AppEnv>): void {
   const { headers } = c.req.raw
   // "All PATCH requests MUST use Content-Type: application/offset+octet-stream, otherwise the server SHOULD return a
   // 415".
-  if (!isChunk(headers)) {
-    throw new RequestError('unsupported_media_type', `A chunk must have the header Content-Type: ${TUS_CHUNK_TYPE}.`)
+  if (!isBlock(headers)) {
+    throw new RequestError('unsupported_media_type', `A chunk must have the header Content-Type: ${TUS_BLOCK_TYPE}.`)
   }
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') {
     throw new RequestError('unsupported_media_type', 'Send the chunk as it is, without Content-Encoding.')
@@ -140,13 +140,13 @@ function checkChunk(c: Context<AppEnv>): void {
 }
 
 async function patchUpload(c: Context<AppEnv>, number: number): Promise<Response> {
-  checkChunk(c)
+  checkBlock(c)
   const offset = uploadOffset(c.req.raw.headers)
   await findUploadState(c, number)
-  return forwardChunk(c, number, offset)
+  return forwardBlock(c, number, offset)
 }
 
-async function forwardChunk(c: Context<AppEnv>, number: number, offset: number): Promise<Response> {
+async function forwardBlock(c: Context<AppEnv>, number: number, offset: number): Promise<Response> {
   const headers = new Headers({ 'x-account': c.get('account'), 'upload-offset': String(offset) })
   const [length, checksum] = [c.req.header('content-length'), c.req.header('upload-checksum')]
   if (length !== undefined) headers.set('x-length', length)

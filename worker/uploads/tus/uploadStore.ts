@@ -1,12 +1,12 @@
 // In charge of: the stored data of one resumable upload: whole parts in R2, the remaining bytes in the Durable Object's
 // SQLite, and its record. Each change of the record is one transaction.
-// Not in charge of: receiving bytes (chunkReceiver.ts), the protocol (tusRoutes.ts), D1 (resumableUpload.ts).
+// Not in charge of: receiving bytes (blockReceiver.ts), the protocol (tusRoutes.ts), D1 (resumableUpload.ts).
 import { uploadPartBytes } from '#contract/limits.ts'
 import { StoreError } from '../../storage/objectStore.ts'
 import { r2Sink } from '../../storage/r2/r2Store.ts'
 
 /** A SQLite value may have 2 MB. */
-const TAIL_CHUNK_BYTES = 1024 * 1024
+const TAIL_BLOCK_BYTES = 1024 * 1024
 
 export interface UploadRecord {
   number: number
@@ -88,8 +88,8 @@ export class UploadStore {
     this.#storage.transactionSync(() => {
       for (const { n, etag } of parts) sql.exec('INSERT OR REPLACE INTO parts (n, etag) VALUES (?, ?)', n, etag)
       if (savedTailBytes === 0) sql.exec('DELETE FROM tail')
-      for (let at = savedTailBytes; at < tail.length; at += TAIL_CHUNK_BYTES) {
-        sql.exec('INSERT INTO tail (bytes) VALUES (?)', tail.slice(at, at + TAIL_CHUNK_BYTES).buffer)
+      for (let at = savedTailBytes; at < tail.length; at += TAIL_BLOCK_BYTES) {
+        sql.exec('INSERT INTO tail (bytes) VALUES (?)', tail.slice(at, at + TAIL_BLOCK_BYTES).buffer)
       }
       this.update({ offset })
     })

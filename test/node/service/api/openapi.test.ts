@@ -181,6 +181,7 @@ describe('the commands of the reference, as they stand', () => {
     const { share_id: SHARE, url: SHARE_URL } = await ask('POST /api/v0/job/{id}/share', { JOB })
     await ask('GET /api/v0/job/{id}/share', { JOB })
     for (const path of ['', '/embed', '/data']) await ask(`GET /s/{token}${path}`, { SHARE_URL })
+    await ask('POST /s/{token}/data', { SHARE_URL })
     await ask('DELETE /api/v0/job/{id}/share/{share}', { JOB, SHARE })
     await ask('DELETE /api/v0/job/{id}', { JOB })
     await ask('DELETE /uploads/{number}', { UPLOAD })

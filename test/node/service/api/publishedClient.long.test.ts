@@ -18,7 +18,7 @@ import { ROOT, Service } from '../../../support/service.ts'
 const run = promisify(execFile)
 /** A page as a user of the package would write it; results are stored in `window`. */
 const PAGE = `
-import { Client, NetworkError, ServiceError } from 'splicepoint'
+import { Client, NetworkError, ServiceError } from '@splicepoint/client'
 window.send = async (address, credentials, { stopAfter = Infinity, reuse = false } = {}) => {
   const [file] = document.querySelector('input').files
   const stop = new AbortController()
@@ -66,7 +66,9 @@ beforeAll(async () => {
   service = resources.use(await Service.start())
   await writeFile(tempDir.file('app/package.json'), '{"private": true, "type": "module"}')
   const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/package.ts'), tempDir.path])
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', stdout.trim()], { cwd: tempDir.file('app') })
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...stdout.trim().split('\n')], {
+    cwd: tempDir.file('app'),
+  })
   const { outputFiles } = await build({
     stdin: { contents: PAGE, resolveDir: tempDir.file('app') },
     bundle: true,
@@ -88,7 +90,7 @@ beforeAll(async () => {
 })
 
 test('the program of the README uploads, waits and downloads HLS that plays', async () => {
-  const readme = await readFile(tempDir.file('app/node_modules/splicepoint/README.md'), 'utf8')
+  const readme = await readFile(tempDir.file('app/node_modules/@splicepoint/client/README.md'), 'utf8')
   const [, program] = /^```ts\n([\s\S]*?)^```$/m.exec(readme)!
   await writeFile(tempDir.file('app/program.ts'), program!)
   const env = { ...process.env, SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key }

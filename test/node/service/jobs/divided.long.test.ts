@@ -1,6 +1,6 @@
 // In charge of: divided jobs of the whole service: their outputs compared with those of one task, transcoders that are
 // killed, jobs that are cancelled.
-// Not in charge of: where a job is divided (node/transcoder/plan/division), exact cutting (node/transcoder/pipeline),
+// Not in charge of: where a job is divided (node/transcoder/division/plan), exact cutting (node/transcoder/pipeline),
 // the ledger (worker/scheduler, simulation).
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,10 +1,9 @@
 // In charge of: the evidence of the chunks of a source without an index, and what it does not prove.
 // Not in charge of: the job that one task then makes (pipeline/transportDivision.test.ts).
 import { describe, expect, test } from 'vitest'
-import { ChunkReading, requireContinuousReading } from '../../../../transcoder/division/chunkReading.ts'
+import { ChunkReading, requireContinuousReading, TransportReads } from '../../../../transcoder/division/chunkReading.ts'
 import { ContinuityScan } from '../../../../transcoder/formats/mpegts/continuity.ts'
-import type { PartPlan } from '#contract/task/plan/divisionPlan.ts'
-import { TransportReads } from '../../../../transcoder/source/transportReads.ts'
+import type { EncodedRange } from '#contract/task/plan/plan.ts'
 import { audioStream, mediaInfo } from '../../../support/transcoder/jobSpecs.ts'
 
 const PID = 256
@@ -67,8 +66,8 @@ test('stretches that overlap are one', () => {
 })
 
 describe('one chunk', () => {
-  const plan = (fromByte: number): { part: PartPlan } => ({
-    part: { kind: 'chunk', chunk: 1, from: 4, to: null, seek: { fromByte, fromSeconds: 1, originSeconds: 0 } },
+  const plan = (fromByte: number): { range: EncodedRange } => ({
+    range: { from: 4, to: null, seek: { fromByte, fromSeconds: 1, originSeconds: 0 } },
   })
   const audio = [audioStream({ number: 1, id: 257 }), audioStream({ number: 2, id: 258 })]
   const reading = (): ChunkReading => new ChunkReading(mediaInfo({ id: PID }, { audio }), { sourceAudio: [1] })

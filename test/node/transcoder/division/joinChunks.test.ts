@@ -1,14 +1,19 @@
 // In charge of: which records of parts make one video, and which are refused or left to one task.
-// Not in charge of: encoding and copying the parts (test/node/transcoder/pipeline/dividedOutput.test.ts).
+// Not in charge of: encoding and copying the parts (test/node/transcoder/division/dividedOutput.test.ts).
 import { describe, expect, test } from 'vitest'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { joinChunks, sortParts, videoSeconds } from '../../../../transcoder/division/joinChunks.ts'
 import { joinWarnings } from '../../../../transcoder/division/joinedBuffer.ts'
-import type { ChunkRecord, PartRecord, StreamRecord } from '../../../../transcoder/division/partRecord.ts'
-import { decodePartRecord, encodePartRecord } from '../../../../transcoder/division/recordEncoding.ts'
+import {
+  type ChunkRecord,
+  type PartRecord,
+  type StreamRecord,
+  decodePartRecord,
+  encodePartRecord,
+} from '../../../../transcoder/division/partRecord.ts'
 import { UnlikeChunks } from '../../../../transcoder/division/unlikeChunks.ts'
-import { encodedSegments } from '../../../../transcoder/plan/division/encodedSegments.ts'
+import { encodedSegments } from '../../../../transcoder/division/plan/encodedSegments.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
 

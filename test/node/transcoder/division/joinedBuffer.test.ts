@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { bufferFault } from '../../../../transcoder/division/joinedBuffer.ts'
 import { demandOfFrame, joinDemands, type BufferDemand } from '../../../../transcoder/formats/video/decoderBuffer.ts'
-import { bufferOf } from '../../../../transcoder/plan/division/chunkBuffer.ts'
+import { bufferOf } from '../../../../transcoder/plan/video/rangeBuffer.ts'
 import type { VideoPlan } from '#contract/task/plan/videoPlan.ts'
 
 const FRAME = 40_000

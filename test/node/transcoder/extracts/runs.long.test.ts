@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { decodeFrames, ffmpeg, lavfi } from '../../../support/media/media.ts'
 import { frameNumbers, makeNumberedClip } from '../../../support/media/numberedClip.ts'
 import {

@@ -2,7 +2,7 @@
 // Not in charge of: how much is allowed (test/node/transcoder/plan/deadline.test.ts); here it is almost nothing.
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { TimeLimits } from '../../../../transcoder/plan/estimate/deadline.ts'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { describeTask, makeSourceClip, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import { useAttemptFixture, useTaskApi } from '../../../support/transcoder/useAttempts.ts'
 

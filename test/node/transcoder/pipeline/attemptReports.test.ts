@@ -9,7 +9,7 @@ import { JobLog } from '../../../../transcoder/pipeline/jobLog.ts'
 import { createLog } from '../../../../transcoder/log.ts'
 import { stillScore, capturePreview } from '../../../../transcoder/analysis/sourcePreview.ts'
 import { probe } from '../../../../transcoder/analysis/probe.ts'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { ffmpeg, lavfi, meanColor, probeStream } from '../../../support/media/media.ts'
 import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {

@@ -2,7 +2,7 @@
 // Not in charge of: what every run of the tests shows (bitmapBurnIn.test.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { decodeRaw, ffmpeg, lavfi, readPackets, sharedClip } from '../../../support/media/media.ts'
 import { describeTask, runRequest } from '../../../support/transcoder/attemptFixture.ts'
 import {

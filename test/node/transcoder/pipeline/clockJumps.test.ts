@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { ffmpeg, makeClip } from '../../../support/media/media.ts'
 import { audioSamples } from '../../../support/media/audioSamples.ts'
 import { frameNumbers } from '../../../support/media/numberedClip.ts'

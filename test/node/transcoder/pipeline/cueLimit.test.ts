@@ -2,7 +2,7 @@
 // Not in charge of: how a cue is written in a playlist (../manifests).
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { cueAtSeconds, makeCueClip } from '../../../support/mpegts/cueClips.ts'
 import { segmentation, timeSignal } from '../../../support/mpegts/spliceSections.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'

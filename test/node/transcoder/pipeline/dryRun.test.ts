@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { sendJson } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
   describeTask,

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import { analyzeFiles } from '../../../../transcoder/pipeline/attemptReports.ts'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { carriedCaptionChannels } from '../../../support/captions/decodedCaptions.ts'
 import { makeMovingBar } from '../../../support/media/interlacedClip.ts'
 import {

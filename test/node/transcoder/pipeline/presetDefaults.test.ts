@@ -5,7 +5,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job/validateJob.ts'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { makeClip, probeFile, type ClipOptions } from '../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../support/transcoder/fakeTaskApi.ts'
 import {

@@ -7,7 +7,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { FakeTaskApi, sendJson, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 import { listSegments } from '../../../support/manifests/playlistSegments.ts'
 import {

@@ -1,7 +1,7 @@
 // Whole attempts with caption files: everything that manifests name exists and matches the source.
 import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, test, type TestContext } from 'vitest'
-import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../transcoder/runTask.ts'
 import { sharedClip } from '../../../support/media/media.ts'
 import { FakeTaskApi, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
 import { storedObjects, joinedSegments, segmentedTask } from '../../../support/transcoder/segmentedTask.ts'

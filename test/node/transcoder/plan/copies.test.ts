@@ -2,7 +2,7 @@
 // Not in charge of: whole attempts (pipeline/copies.test.ts).
 import { describe, expect, test } from 'vitest'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
-import { copiedPart } from '../../../../transcoder/plan/copy/copiedPart.ts'
+import { copiedStretch } from '../../../../transcoder/plan/copy/copiedStretch.ts'
 import { chooseStarts, segmentCandidates } from '../../../../transcoder/plan/copy/videoVerdict.ts'
 import type { VideoSurvey } from '../../../../transcoder/plan/model/videoSurvey.ts'
 import { jobSpec, mediaInfo, packagingSpec, videoProfile } from '../../../support/transcoder/jobSpecs.ts'
@@ -34,14 +34,14 @@ describe('the part that is copied', () => {
   const source = survey([0, 50, 100], 150)
 
   test('begins with the key frame before', () => {
-    expect(copiedPart(source, { startSeconds: 3.9, endSeconds: null })).toMatchObject({
+    expect(copiedStretch(source, { startSeconds: 3.9, endSeconds: null })).toMatchObject({
       startSeconds: 2,
       endSeconds: null,
     })
   })
 
   test('ends where no frame refers across', () => {
-    const part = copiedPart(source, { startSeconds: 0, endSeconds: 2.12 })!
+    const part = copiedStretch(source, { startSeconds: 0, endSeconds: 2.12 })!
     // 53 is a B frame between the anchors 50 and 53, 56.
     expect(Math.round(part.endSeconds! * 25)).toBe(54)
     expect(part.frames.map((frame) => Math.round(source.times[frame]! * 25)).toSorted((a, b) => a - b)).toEqual(
@@ -52,14 +52,14 @@ describe('the part that is copied', () => {
   test('leaves out frames that are shown before its key frame', () => {
     // Decoding order: 0 1 2, then the key frame 5 with 3 and 4 before it.
     const open = survey([0], 3, { times: [0, 0.04, 0.08, 0.2, 0.12, 0.16, 0.24], keyFrames: [0, 3] })
-    expect(copiedPart(open, { startSeconds: 0.2, endSeconds: null })?.frames).toEqual([3, 6])
+    expect(copiedStretch(open, { startSeconds: 0.2, endSeconds: null })?.frames).toEqual([3, 6])
   })
 })
 
 describe('segments', () => {
   const starts = (keys: number[], frames: number, seconds: number): number[] => {
     const source = survey(keys, frames)
-    const part = copiedPart(source, { startSeconds: 0, endSeconds: null })!
+    const part = copiedStretch(source, { startSeconds: 0, endSeconds: null })!
     return chooseStarts(segmentCandidates(source, part, null), seconds, frames / 25).frames
   }
 

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 import { TaskError } from '#contract/taskError.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import {
-  beforeChunk,
+  beforeRange,
   FROM_THE_BEGINNING,
-  requireCompleteChunk,
+  requireCompleteRange,
   requireCompleteSegments,
   type RecordedRendition,
 } from '../../../../transcoder/segmenter/segmentCheck.ts'
@@ -117,39 +117,39 @@ test('multiplexed audio in transport streams may outlast the video', () => {
 /** The part of `stream` from full segment `from` on, up to `to`; each segment has `frames` frames. */
 function chunkOf(stream: RecordedRendition, from: number, to: number, frames = 50): RecordedRendition {
   const segments = stream.recorded.segments.slice(from, to).map((segment) => ({ ...segment, frames }))
-  return { ...stream, before: beforeChunk(stream.rendition, from), recorded: { init: null, segments } }
+  return { ...stream, before: beforeRange(stream.rendition, from), recorded: { init: null, segments } }
 }
 
 test.each<[string, () => void, RegExp]>([
   [
     'all of it',
-    () => requireCompleteChunk(2, [chunkOf(taken(0, grid), 1, 2), chunkOf(taken(1, grid), 1, 2)], media, 0),
+    () => requireCompleteRange(2, [chunkOf(taken(0, grid), 1, 2), chunkOf(taken(1, grid), 1, 2)], media, 0),
     /^whole$/,
   ],
   [
     'a frame less',
-    () => requireCompleteChunk(2, [chunkOf(taken(0, grid), 1, 2, 49)], media, 0),
+    () => requireCompleteRange(2, [chunkOf(taken(0, grid), 1, 2, 49)], media, 0),
     /has 49 frames from 50 on .* up to 100/,
   ],
-  ['a segment more', () => requireCompleteChunk(2, [chunkOf(taken(0, grid), 1, 3, 25)], media, 0), /up to 100/],
+  ['a segment more', () => requireCompleteRange(2, [chunkOf(taken(0, grid), 1, 3, 25)], media, 0), /up to 100/],
   [
     'another time',
-    () => requireCompleteChunk(2, [chunkOf(taken(0, [0, 2.04, 4]), 1, 2)], media, 0),
+    () => requireCompleteRange(2, [chunkOf(taken(0, [0, 2.04, 4]), 1, 2)], media, 0),
     /segment 2 at 2.040/,
   ],
   [
     'the last one',
-    () => requireCompleteChunk(null, [chunkOf(taken(0, grid), 1, 3), chunkOf(taken(1, grid), 1, 3)], media, 0),
+    () => requireCompleteRange(null, [chunkOf(taken(0, grid), 1, 3), chunkOf(taken(1, grid), 1, 3)], media, 0),
     /^whole$/,
   ],
   [
     'the last one, which ends early',
-    () => requireCompleteChunk(null, [chunkOf(taken(0, grid, 4.8), 1, 3)], media, 0),
+    () => requireCompleteRange(null, [chunkOf(taken(0, grid, 4.8), 1, 3)], media, 0),
     /lasts 4.800 s/,
   ],
   [
     'the last one without a segment',
-    () => requireCompleteChunk(null, [chunkOf(taken(0, grid), 1, 3), chunkOf(taken(1, grid), 1, 2)], media, 0),
+    () => requireCompleteRange(null, [chunkOf(taken(0, grid), 1, 3), chunkOf(taken(1, grid), 1, 2)], media, 0),
     /video_1.*another number/,
   ],
 ])('a chunk: %s', (_name, check, expected) => {

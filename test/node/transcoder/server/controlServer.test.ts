@@ -5,7 +5,7 @@ import type { AttemptOutlook } from '../../../../transcoder/attempt.ts'
 import { TASK_PROTOCOL } from '#contract/task/protocol.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ControlServer, type EngineInfo } from '../../../../transcoder/server/controlServer.ts'
-import { whyUnreachable } from '../../../../transcoder/server/reachService.ts'
+import { whyUnreachable } from '../../../../transcoder/server/startup.ts'
 import type { AttemptAbort } from '../../../../transcoder/errors.ts'
 import { createLog } from '../../../../transcoder/log.ts'
 

@@ -49,7 +49,7 @@ describe('a part', () => {
       return true
     }
     const slice = { path: join(directory, 'f'), start: 1000, end: 2_000_000 }
-    await client.putPart(upload, 1, slice, signal)
+    await client.putUploadPart(upload, 1, slice, signal)
     expectSameBytes(taskApi.uploads.get(upload)!.parts.get(1)!, bytes.subarray(1000, 2_000_000))
     expect(taskApi.counts.get('part')).toBe(4)
     expect(taskApi.breaches).toEqual([])
@@ -70,7 +70,7 @@ describe('a part', () => {
       if (n === 1) sent.pause()
       return n === 1
     }
-    await patient.putPart(upload, 1, { path: join(directory, 'f'), start: 0, end: 20 * 1024 * 1024 }, signal)
+    await patient.putUploadPart(upload, 1, { path: join(directory, 'f'), start: 0, end: 20 * 1024 * 1024 }, signal)
     expect(taskApi.counts.get('part')).toBeGreaterThan(1)
     expect(taskApi.uploads.get(upload)!.parts.get(1)!.length).toBe(20 * 1024 * 1024)
   })

@@ -187,7 +187,7 @@ test('usage of a month is a table with its costs, the spend cap is a bar, and CS
   await checkAccessibility(page, 'usage-accounts')
 
   const own = await open('/usage', service.ready.api_key)
-  const row = own.page.getByRole('row').filter({ hasText: '240p h264' })
+  const row = own.page.getByRole('row').filter({ hasText: '240p · H.264' })
   await row.getByText(/^0\.2\d* EUR$/).waitFor()
   await expectAttribute(own.page.getByRole('progressbar', { name: 'Spend cap' }), 'aria-valuenow').toMatch(/^6\d$/)
   const downloading = own.page.waitForEvent('download')

@@ -213,11 +213,13 @@ test('where HLS fails, DASH plays', async () => {
   ).toBe(true)
 })
 
-test('where the addresses have expired, it goes on with new ones', async () => {
+test('a password opens the page; where the addresses have expired, it goes on with new ones', async () => {
+  const locked = await share(hls.job, { password: 'opening night' })
   const { page } = await openDashboard(browser, service.base)
   let reads = 0
   await page.route('**/data', async (route) => {
     const answer = await route.fetch()
+    if (!answer.ok()) return route.fulfill({ response: answer })
     const media = (await answer.json()) as SharedMedia
     reads++
     if (reads > 1) return route.fulfill({ response: answer, json: media })
@@ -227,7 +229,15 @@ test('where the addresses have expired, it goes on with new ones', async () => {
       json: { ...media, sources: stale, addresses_expire_at: '2026-01-01T00:00:00.000Z' },
     })
   })
-  await page.goto(hls.url)
+  await page.goto(locked.url)
+  await expectText(page.getByRole('heading')).toBe('This video needs a password')
+  await looksRight(page, 'share-locked')
+  await page.getByLabel('Password').fill('a wrong one')
+  await page.keyboard.press('Enter')
+  await expectText(page.getByRole('alert')).toContain('The password is wrong.')
+  await looksRight(page, 'share-wrong-password')
+  await page.getByLabel('Password').fill('opening night')
+  await page.getByRole('button', { name: 'Watch' }).click()
   await playButton(page).click()
   await plays(page)
   expect(reads).toBe(2)

@@ -1,5 +1,5 @@
 // In charge of: what the form knows about a field, from its row in the table of fields (contract/job/fields/). Pure.
-// Not in charge of: titles of the parts (groups.ts).
+// Not in charge of: titles of the parts (../settings.tsx).
 import type { Field, Fields } from '#contract/job/fields/field.ts'
 import { fieldAt, requestObjectAt } from '#contract/job/fields/request.ts'
 

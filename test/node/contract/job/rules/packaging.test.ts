@@ -1,7 +1,7 @@
 // Segmented output in a request.
 import { describe, expect, it } from 'vitest'
 import { archiveBaseName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
-import { packagingOf } from '#contract/job/packagingSpec.ts'
+import { packagingOf } from '#contract/job/toJobSpec.ts'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { expectAccepted, expectRefused, request } from '../../requestFixture.ts'
 

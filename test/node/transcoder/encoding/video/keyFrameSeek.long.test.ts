@@ -4,7 +4,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
-import { keyFrameBefore, withKeyFrame } from '../../../../../transcoder/analysis/keyFrameSeek.ts'
+import { keyFrameBefore, withKeyFrame } from '../../../../../transcoder/division/keyFrameSeek.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 import { outputStartSeconds } from '../../../../../transcoder/plan/streams/outputTiming.ts'
@@ -98,7 +98,7 @@ async function expectChunks(input: string, spec: JobSpec, found: number | null):
     return one
   }
   await expectSameFrames(plan, { input, locate }, CHUNKS)
-  const exact = located.filter(({ part }) => part?.kind === 'chunk' && part.runInSeconds !== undefined)
+  const exact = located.filter(({ range }) => range?.runInSeconds !== undefined)
   if (found !== null) expect(exact).toHaveLength(found)
 }
 

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
-import { isSoughtTransport } from '../../../../../transcoder/plan/division/soughtTransport.ts'
+import { isSoughtTransport } from '../../../../../transcoder/division/plan/soughtTransport.ts'
 import { ffmpeg, lavfi, testFfmpeg } from '../../../../support/media/media.ts'
 import { expectSameFrames, planOf, segmented } from '../../../../support/media/partFrames.ts'
 import { locateIn } from '../../../../support/media/transportPlaces.ts'

@@ -2,7 +2,7 @@
 // none that a hostile index invents.
 // Not in charge of: what readers do with them (analysis/skippedBytes.test.ts).
 import { expect, test } from 'vitest'
-import { readTracks } from '../../../../../transcoder/analysis/expectedBytes.ts'
+import { readTracks } from '../../../../../transcoder/division/expectedBytes.ts'
 import { readTrackPlaces, type TrackPlaces } from '../../../../../transcoder/formats/mp4/trackPlaces.ts'
 import { ffmpeg, lavfi, readPackets } from '../../../../support/media/media.ts'
 import { localSource } from '../../../../support/media/transportPlaces.ts'

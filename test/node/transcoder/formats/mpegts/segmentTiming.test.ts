@@ -1,14 +1,14 @@
 // Detecting media that is missing at the end of a segment, from its timestamps and its playlist.
 import { describe, expect, test } from 'vitest'
-import { adtsDuration } from '../../../../../transcoder/formats/mpegts/adts.ts'
-import type { TaskError } from '#contract/taskError.ts'
-import { ContinuityCheck } from '../../../../../transcoder/source/hls/continuityCheck.ts'
 import {
+  adtsDuration,
   missingAtEnd,
   missingSeconds,
   TsTimingReader,
   type StreamTiming,
 } from '../../../../../transcoder/formats/mpegts/segmentTiming.ts'
+import type { TaskError } from '#contract/taskError.ts'
+import { ContinuityCheck } from '../../../../../transcoder/source/hls/continuityCheck.ts'
 
 const [VIDEO, AUDIO] = [256, 257]
 /** From and to in seconds, as timestamps of units that last `step`. */

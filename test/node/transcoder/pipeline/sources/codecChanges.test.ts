@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../../transcoder/runTask.ts'
 import { ffmpeg } from '../../../../support/media/media.ts'
 import { audioShiftsAt, frameNumbers, makeNumberedClip } from '../../../../support/media/numberedClip.ts'
 import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'

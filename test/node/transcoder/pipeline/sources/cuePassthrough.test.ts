@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { AttemptAbort } from '../../../../../transcoder/errors.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
-import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../../transcoder/runTask.ts'
 import {
   ffmpeg,
   decodeFrames,

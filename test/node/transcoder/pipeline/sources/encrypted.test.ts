@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../../transcoder/runTask.ts'
 import { describeTask, runRequest } from '../../../../support/transcoder/attemptFixture.ts'
 import { useAttemptFixture, useTaskApi } from '../../../../support/transcoder/useAttempts.ts'
 

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { sealSection } from '../../../../../transcoder/formats/mpegts/crc.ts'
 import { pidOf } from '../../../../../transcoder/formats/mpegts/packet.ts'
-import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
+import { runTask } from '../../../../../transcoder/runTask.ts'
 import { audioSamples } from '../../../../support/media/audioSamples.ts'
 import { makeClip, meanColor, readPackets, probeStream } from '../../../../support/media/media.ts'
 import { FakeTaskApi } from '../../../../support/transcoder/fakeTaskApi.ts'
