@@ -167,13 +167,12 @@ export class Extractor {
   }
 
   #readersOf(plan: Plan): PipeReader[] {
-    const { stills = [], preview = null } = plan.extracts ?? {}
     return extractPipes(plan).map((pipe): PipeReader => {
       switch (pipe.kind) {
         case 'still':
-          return (stream) => this.#readStills(stream, stills[pipe.element]!)
+          return (stream) => this.#readStills(stream, pipe.still)
         case 'preview':
-          return (stream) => this.#readPreview(stream, preview!)
+          return (stream) => this.#readPreview(stream, pipe.preview)
         case 'waveform':
           return (stream) => this.#waveform!.read(stream)
       }

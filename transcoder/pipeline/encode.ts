@@ -71,7 +71,7 @@ export interface JoinedPieces {
 
 /** What a run is given that decodes the source. */
 export interface Decoding {
-  /** Where the tracks of a part are stored (upload/workObjects.ts). */
+  /** Where tracks are stored that are no outputs (upload/workObjects.ts). */
   workDirectory: string
   /** The source can be read at any position. */
   seekable: boolean

@@ -168,13 +168,13 @@ export function extractOutputs(plan: Plan, targets: readonly string[]): string[]
     if (target === undefined || !/^pipe:\d+$/.test(target)) throw new TypeError('every stream needs a pipe')
     switch (pipe.kind) {
       case 'still':
-        return [...imageArgs(`still${pipe.element}`, plan.extracts!.stills[pipe.element]!), target]
+        return [...imageArgs(`still${pipe.element}`, pipe.still), target]
       case 'preview':
         return [...mapped('preview'), ...['-c:v', 'rawvideo', '-fps_mode', 'passthrough', '-f', 'rawvideo'], target]
       case 'waveform':
         return [
           ...mapped('waveform'),
-          ...['-c:a', 'pcm_s16le', '-ac', `${plan.extracts!.waveform!.sourceChannels}`, '-f', 's16le', target],
+          ...['-c:a', 'pcm_s16le', '-ac', `${pipe.waveform.sourceChannels}`, '-f', 's16le', target],
         ]
     }
   })

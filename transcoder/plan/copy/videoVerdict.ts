@@ -1,7 +1,7 @@
 // In charge of: whether the source's video can be copied into a job's outputs, and why not, with the numbers.
 // Not in charge of: reading the packets (transcoder/analysis/surveyVideo.ts), what a refusal leads to (settleCopies.ts).
 import { videoRules, type SegmentForm } from '#contract/codecs.ts'
-import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { JobSpec, PackagingSpec } from '#contract/job/jobSpec.ts'
 import { videoCodecOfSource, videoEncodings } from '../codecs.ts'
 import { fileContainerOf } from '../forms.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
@@ -126,7 +126,7 @@ export function videoVerdict(
   const wanted = part ?? { startSeconds: 0, endSeconds: null }
   return spec.packaging === null
     ? fileVerdict(survey, wanted, refuse)
-    : segmentedVerdict(spec, { video, rate: rate.value }, survey, wanted, refuse)
+    : segmentedVerdict(spec, spec.packaging, { video, rate: rate.value }, survey, wanted, refuse)
 }
 
 type Refuse = (reason: string, details?: Record<string, unknown>) => VideoVerdict
@@ -140,12 +140,13 @@ function fileVerdict(survey: VideoSurvey, wanted: Wanted, refuse: Refuse): Video
 
 function segmentedVerdict(
   spec: JobSpec,
+  { segmentSeconds, smooth }: PackagingSpec,
   { video, rate }: { video: VideoStream; rate: Rational },
   survey: VideoSurvey,
   wanted: Wanted,
   refuse: Refuse,
 ): VideoVerdict {
-  if (spec.packaging?.smooth === true && video.variableFrameRate)
+  if (smooth && video.variableFrameRate)
     return refuse('its frame rate is variable, which Smooth Streaming does not allow')
   const open = openKeyFrames(survey)
   const isUsable = (frame: number): boolean => survey.closedKeyFrames.has(frame) && !open.has(frame)
@@ -162,7 +163,6 @@ function segmentedVerdict(
     )
   const grid = spec.video.every(({ copy }) => copy) ? null : segmentGridRate(spec, rate)
   const candidates = segmentCandidates(survey, part, grid)
-  const { segmentSeconds } = spec.packaging!
   const length = (part.endSeconds ?? survey.endSeconds) - part.startSeconds
   const starts = chooseStarts(candidates, segmentSeconds, length)
   const lengths = segmentLengths(starts, length)
@@ -189,7 +189,7 @@ function segmentedVerdict(
   if (starts.frames.length > MOST_SEGMENTS)
     return refuse(`it would have ${starts.frames.length} segments; ${MOST_SEGMENTS} are possible`, numbers)
   const largest = segmentSizes(survey, part, starts).reduce((most, bytes) => Math.max(most, bytes), 0)
-  if (spec.packaging!.smooth && largest > LARGEST_FRAGMENT_BYTES)
+  if (smooth && largest > LARGEST_FRAGMENT_BYTES)
     return refuse(
       `a fragment would have ${largest} bytes; Smooth Streaming can have ${LARGEST_FRAGMENT_BYTES} here`,
       numbers,

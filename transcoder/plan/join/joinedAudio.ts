@@ -27,11 +27,13 @@ export function joinAudio(context: PlanContext, pieces: readonly MediaInfo[], lo
   const { spec } = context
   const kept = withoutMissing(context, pieces)
   const used = usedAudioStreams(spec)
-  const mixes = kept.audio.filter(({ sourceStream }) => sourceStream !== null && used.includes(sourceStream))
+  const isUsed = (profile: AudioProfile): profile is AudioProfile & { sourceStream: number } =>
+    profile.sourceStream !== null && used.includes(profile.sourceStream)
+  const mixes = kept.audio.filter(isUsed)
   const distinct = mixes.filter((profile, at) => mixes.findIndex((other) => isSame(other, profile)) === at)
   const ofPieces = pieces.map((media, piece): PiecePlan['audio'] =>
     distinct.map((profile) => {
-      const stream = streamIn(spec, media, piece, profile.sourceStream!)
+      const stream = streamIn(spec, media, piece, profile.sourceStream)
       if (stream !== null) {
         const decided = planChannelMix(profile, stream)
         context.warn(
@@ -42,20 +44,20 @@ export function joinAudio(context: PlanContext, pieces: readonly MediaInfo[], lo
       context.warn({
         code: 'audio_silent_in_piece',
         field: pieceField(piece),
-        message: `${pieceField(piece)} is silent in audio profile ${profile.index}: ${whySilent(spec, media, piece, profile.sourceStream!)}.`,
+        message: `${pieceField(piece)} is silent in audio profile ${profile.index}: ${whySilent(spec, media, piece, profile.sourceStream)}.`,
       })
       return null
     }),
   )
   const streams = distinct.map((profile, position): AudioStream => {
     const own = pieces.flatMap((media, piece) => {
-      const stream = streamIn(spec, media, piece, profile.sourceStream!)
+      const stream = streamIn(spec, media, piece, profile.sourceStream)
       return stream === null ? [] : [{ stream, piece }]
     })
     const model = (own.find(({ piece }) => piece === longest) ?? own[0])!.stream
     return {
       ...joinedStream(profile.channels, position),
-      requestedStream: profile.sourceStream!,
+      requestedStream: profile.sourceStream,
       language: model.language,
       ...(model.purpose === undefined ? {} : { purpose: model.purpose }),
       dialnorm: model.dialnorm,
@@ -72,7 +74,7 @@ export function joinAudio(context: PlanContext, pieces: readonly MediaInfo[], lo
         ...(joined(profile) === 0 ? {} : { sourceStream: joined(profile), downmix: null, downmixLfe: null }),
       })),
     },
-    tracks: distinct.map(({ sourceStream, channels }) => ({ requestedStream: sourceStream!, channels })),
+    tracks: distinct.map(({ sourceStream, channels }) => ({ requestedStream: sourceStream, channels })),
     streams,
     pieces: ofPieces,
   }

@@ -3,10 +3,15 @@
 // Not in charge of: processing the streams (transcoder/segmenter).
 import { makesRendition } from './encodedRange.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
+import type { AnimatedPreviewPlan, StillsPlan, WaveformPlan } from '#contract/task/plan/extractsPlan.ts'
 import type { Plan } from '#contract/task/plan/plan.ts'
 
 /** The content of one pipe with frames or samples of which a file is made. */
-export type ExtractPipe = { kind: 'still'; element: number } | { kind: 'preview' } | { kind: 'waveform' }
+export type ExtractPipe =
+  /** `element`: its position in `stills` of the plan. */
+  | { kind: 'still'; element: number; still: StillsPlan }
+  | { kind: 'preview'; preview: AnimatedPreviewPlan }
+  | { kind: 'waveform'; waveform: WaveformPlan }
 
 /** The content of one pipe from ffmpeg. */
 export type PipePlan =
@@ -22,10 +27,11 @@ export type PipePlan =
 /** They follow those of `plannedPipes`. */
 export function extractPipes({ extracts }: Pick<Plan, 'extracts'>): ExtractPipe[] {
   if (extracts === null) return []
+  const { stills, preview, waveform } = extracts
   return [
-    ...extracts.stills.map((_still, element): ExtractPipe => ({ kind: 'still', element })),
-    ...(extracts.preview === null ? [] : [{ kind: 'preview' } as const]),
-    ...(extracts.waveform === null ? [] : [{ kind: 'waveform' } as const]),
+    ...stills.map((still, element): ExtractPipe => ({ kind: 'still', element, still })),
+    ...(preview === null ? [] : [{ kind: 'preview', preview } as const]),
+    ...(waveform === null ? [] : [{ kind: 'waveform', waveform } as const]),
   ]
 }
 
