@@ -40,7 +40,9 @@ export function KeyRow({ of: key, onDeed }: KeyRowProps) {
         {key.last_used_at === null ? <span class="help">Never used</span> : <Age of={key.last_used_at} name="Used" />}
         <Age of={key.created_at} name="Created" />
         {key.expires_at === null ? (
-          <span class="help">Never</span>
+          <span class="help" data-name="Expires">
+            never
+          </span>
         ) : (
           <time class="help" data-name="Expires" dateTime={key.expires_at} title={formatDateTime(key.expires_at)}>
             {formatTimeLeft(key.expires_at, Date.now())}
