@@ -49,6 +49,8 @@ export default defineConfigWithTheme<Config>({
     // GitHub shows {…} as it stands.
     attrs: { disable: true },
     theme: { light: 'github-light-default', dark: 'github-dark-default' },
+    // Shiki gives a line up after half a second: on a busy machine, the same page would have other colours.
+    codeTransformers: [{ preprocess: (_code, options) => void (options.tokenizeTimeLimit = 0) }],
     // The anchors that GitHub makes, to which the pages link.
     anchor: { slugify: slug },
     config(md) {
