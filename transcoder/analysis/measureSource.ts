@@ -47,7 +47,10 @@ export async function measureFrames(
 ): Promise<MediaInfo> {
   if (media.video === null || !needsIdet(spec, media) || copiesAllVideo(spec, verdict)) return media
   const { threads = 0, seekable = false, ...run } = options
-  const { seek } = readCut({ cut: media.cut === undefined ? null : { ...media.cut, frames: null } }, seekable)
+  const { seek } = readCut(
+    { cut: media.cut === undefined ? null : { ...media.cut, frames: null, movesClock: false } },
+    seekable,
+  )
   const { video } = media
   const frames = {
     coded: codedFrames(video),

@@ -97,7 +97,7 @@ export function planWithoutVideo(context: PlanContext, extracts: ExtractsPlan | 
     sourceAudio,
     pids: usedPids(media),
     picture: NO_VIDEO,
-    fields: { parity: 'auto', frames: 'interlaced', clearFlag: false },
+    fields: { parity: 'auto', frames: 'interlaced', clearFlag: false, keepsLast: false },
     scaler: 'scale',
     disableDrc: media.audio.some((stream) => sourceAudio.includes(stream.number) && isDolbyDigital(stream)),
     deepProbe: needsDeepProbe(spec, media),

@@ -177,8 +177,9 @@ function subtitleWarnings(
         },
       ]
     if (listed.has(id) || accepts?.subtitles !== true) return []
-    const [code, kind] =
-      teletext === true ? (['teletext_left_out', 'teletext'] as const) : (['text_subtitles_left_out', 'text'] as const)
+    const [code, kind] = teletext
+      ? (['teletext_left_out', 'teletext'] as const)
+      : (['text_subtitles_left_out', 'text'] as const)
     return [
       {
         code,

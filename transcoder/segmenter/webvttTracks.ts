@@ -82,7 +82,7 @@ export function subtitleTracks(
 /** Broadcasters send a teletext page again and again while it is shown: each makes a cue, which follow without a gap. */
 function cuesOf({ teletext }: TextTrackPlan, text: string, origin: number, duration: number): VttCue[] {
   const cues = parseWebvtt(text, origin, duration)
-  if (teletext !== true) return cues
+  if (!teletext) return cues
   const joined: VttCue[] = []
   for (const cue of cues) {
     const before = joined.at(-1)

@@ -69,8 +69,8 @@ const textTrackPlan = z.object({
   /** Only text that is needed to follow the programme, such as foreign speech. */
   forced: z.boolean(),
   hearingImpaired: z.boolean(),
-  /** Subtitle pages of teletext; missing = text. */
-  teletext: z.optional(z.literal(true)),
+  /** Subtitle pages of teletext, and not text. */
+  teletext: z.boolean(),
 })
 export type TextTrackPlan = z.infer<typeof textTrackPlan>
 

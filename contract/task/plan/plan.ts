@@ -44,8 +44,8 @@ const audioFilePlan = z.object({
   path,
   container: z.enum(AUDIO_CONTAINERS),
   contentType,
-  /** States its length to the sample, where MP4 would round it to milliseconds. Missing = no. */
-  isExact: z.optional(z.boolean()),
+  /** States its length to the sample, where MP4 would round it to milliseconds. */
+  isExact: z.boolean(),
   /** A track that is copied into the outputs later, in MP4 whatever its codec is. */
   isIntermediate: derived<boolean>(),
   /** Only for an intermediate track: see StoredTrack. */

@@ -14,10 +14,10 @@ export const cutPlan = z.object({
   /** The place from which times count on ffmpeg's clock; null = the source is decoded from its beginning. */
   seekOriginSeconds: z.nullable(z.number()),
   /**
-   * ffmpeg's clock is 0 where the part begins, so that copied streams begin there as well. Missing = its filters count
-   * from the beginning of what is read.
+   * ffmpeg's clock is 0 where the part begins, so that copied streams begin there as well; else its filters count from
+   * the beginning of what is read.
    */
-  movesClock: z.optional(z.boolean()),
+  movesClock: z.boolean(),
 })
 export type CutPlan = z.infer<typeof cutPlan>
 

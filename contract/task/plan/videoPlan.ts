@@ -121,7 +121,7 @@ export const fieldPlan = z.object({
   /** The source's clock is not believed: its frames follow one another at this rate. */
   countedRate: z.optional(rational),
   /** The last frame is kept although it seems to last less than half of an output's frame. */
-  keepsLast: z.optional(z.literal(true)),
+  keepsLast: z.boolean(),
 })
 export type FieldPlan = z.infer<typeof fieldPlan>
 

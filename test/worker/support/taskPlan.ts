@@ -58,7 +58,7 @@ export function taskPlan(path = 'film.mp4', change: Partial<Plan> = {}): Plan {
       conversion: 'none',
       hdr: null,
     },
-    fields: { parity: 'auto', frames: 'interlaced', clearFlag: false },
+    fields: { parity: 'auto', frames: 'interlaced', clearFlag: false, keepsLast: false },
     scaler: 'zscale',
     disableDrc: false,
     deepProbe: false,

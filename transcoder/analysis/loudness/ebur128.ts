@@ -72,7 +72,7 @@ export function loudnessInput(
 
 /** Loudness is measured in samples, whatever the frames. */
 export function measuredCut({ cut }: MediaInfo): CutPlan | null {
-  return cut === undefined ? null : { ...cut, frames: null }
+  return cut === undefined ? null : { ...cut, frames: null, movesClock: false }
 }
 
 /** The filter of a branch has the name `m` and the number of the branch. */

@@ -19,6 +19,7 @@ export function intermediateTracks(plan: Plan): AudioFilePlan[] {
     path: `audio_${index}`,
     container: 'm4a',
     contentType: 'audio/mp4',
+    isExact: false,
     isIntermediate: true,
     isTrimmed: trimmed,
     audio,

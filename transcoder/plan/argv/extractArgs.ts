@@ -69,6 +69,7 @@ function cutTo(
       endSeconds: secondsOf(before + to + 1),
       frames: { rate, start: before + from, end: before + to + 1 },
       seekOriginSeconds,
+      movesClock: false,
     },
     shift: from,
   }

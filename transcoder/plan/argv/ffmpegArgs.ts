@@ -409,7 +409,7 @@ function trackMuxer({ audio }: AudioFilePlan): string[] {
 const audioMuxers: Readonly<Record<AudioFilePlan['container'], (file: AudioFilePlan) => readonly string[]>> = {
   // ipod = mp4 with the brand that .m4a players expect. The edit list counts in the movie's time scale.
   m4a: ({ isExact, audio }) => [
-    ...['-movflags', '+faststart', ...(isExact === true ? ['-movie_timescale', `${audio.sampleRate}`] : [])],
+    ...['-movflags', '+faststart', ...(isExact ? ['-movie_timescale', `${audio.sampleRate}`] : [])],
     ...['-f', 'ipod'],
   ],
   ac3: () => ['-f', 'ac3'],

@@ -67,7 +67,7 @@ export function sourceFrameFilters(plan: FrameSource, video: PieceVideoPlan): st
   // Fields that are woven together later are separate frames until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
   const rate = { num: video.pictureRate.num * perFrame, den: video.pictureRate.den }
-  const atEnd = plan.fields.keepsLast === true ? ':eof_action=pass' : ''
+  const atEnd = plan.fields.keepsLast ? ':eof_action=pass' : ''
   const framesOfField = video.deinterlace === 'fields' ? 2 : 1
   const range = rangeInCut(plan, rate, runOutFrames(plan, rate))
   const { countedRate } = plan.fields

@@ -35,7 +35,7 @@ export function planAudioFiles(context: PlanContext): AudioFilePlan[] {
         container: file.container,
         contentType: file.contentType,
         // The files of a job with video are as they always were.
-        ...(spec.video.length === 0 ? { isExact: true } : {}),
+        isExact: spec.video.length === 0,
         audio,
         durationSeconds: knownDuration,
         expectedBytes: Math.ceil(estimate * profile.bitrateKbps * 125 * OVERHEAD + 65_536),

@@ -137,7 +137,7 @@ export function planJoin(
         videoOffsetSeconds: context.timeline.offsets.all,
         pids: usedPids(media),
         picture: video?.picture ?? NO_VIDEO,
-        fields: video?.fields.fields ?? { parity: 'auto', frames: 'interlaced', clearFlag: false },
+        fields: video?.fields.fields ?? { parity: 'auto', frames: 'interlaced', clearFlag: false, keepsLast: false },
         scaler: features.zscale ? 'zscale' : 'scale',
         disableDrc: media.audio.some((stream) => numbers.includes(stream.number) && isDolbyDigital(stream)),
         deepProbe: needsDeepProbe(context.spec, media),

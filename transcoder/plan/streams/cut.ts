@@ -86,8 +86,7 @@ export function planCut(context: PlanContext, rate: Rational | null): CutPlan | 
       ? null
       : { rate, start: frame(startSeconds, rate), end: endSeconds === null ? null : frame(endSeconds, rate) }
   // Copied streams have no filter that cuts them.
-  const movesClock = hasCopies(context.spec, context.media)
-  return { startSeconds, endSeconds, frames, seekOriginSeconds, ...(movesClock ? { movesClock } : {}) }
+  return { startSeconds, endSeconds, frames, seekOriginSeconds, movesClock: hasCopies(context.spec, context.media) }
 }
 
 function hasCopies(spec: JobSpec, media: MediaInfo): boolean {

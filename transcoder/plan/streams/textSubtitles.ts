@@ -52,7 +52,7 @@ export function planTextTracks(
     // Players show forced tracks by themselves: this text is in the video already.
     forced: index !== drawn && (dispositions?.includes('forced') ?? false),
     hearingImpaired: dispositions?.includes('hearing_impaired') ?? false,
-    ...(codec === 'dvb_teletext' ? { teletext: true as const } : {}),
+    teletext: codec === 'dvb_teletext',
   }))
 }
 

@@ -76,7 +76,7 @@ export function classifyFields(spec: JobSpec, video: VideoStream): Decision<Sour
     frames: 'interlaced',
     clearFlag: false,
     ...(video.countsPictures === true ? { countedRate: ASSUMED_RATE } : {}),
-    ...(video.lastPictureIsBrief === true ? { keepsLast: true } : {}),
+    keepsLast: video.lastPictureIsBrief === true,
   }
   if (scan === null)
     return {
