@@ -74,9 +74,15 @@ class Client:
     def events(self, id: int) -> Dict[str, Any]:
         return self._service.json("GET", f"/api/v0/job/{id}/events")
 
-    def share(self, id: int, title: Optional[str] = None, expires_in_seconds: Optional[int] = None) -> Share:
-        """A page that plays the job's outputs without a key."""
-        terms = _given(title=title, expires_in_seconds=expires_in_seconds)
+    def share(
+        self,
+        id: int,
+        title: Optional[str] = None,
+        expires_in_seconds: Optional[int] = None,
+        password: Optional[str] = None,
+    ) -> Share:
+        """A page that plays the job's outputs without a key. With a password, of at least 8 characters, viewers must enter it."""
+        terms = _given(title=title, expires_in_seconds=expires_in_seconds, password=password)
         return self._service.json("POST", f"/api/v0/job/{id}/share", terms)
 
     def download_all(self, job: Job, directory: Path) -> List[DownloadedFile]:

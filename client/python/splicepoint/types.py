@@ -56,6 +56,7 @@ class Share(TypedDict):
     url: str
     embed_url: str
     embed_html: str
+    has_password: bool
     expires_at: str
 
 
