@@ -40,7 +40,7 @@ export class OpenapiDocument {
           method: method.toUpperCase(),
           path,
           secured,
-          scope: secured ? (one['tags'].includes('Administration') ? 'admin' : 'jobs') : null,
+          scope: secured ? (one['description'].includes('the scope admin') ? 'admin' : 'jobs') : null,
           parameters: one['parameters'],
           body:
             type === undefined || media === undefined
