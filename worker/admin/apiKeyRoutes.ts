@@ -56,11 +56,11 @@ const changeable = {
 const expectations = {
   account: { expects: '1 to 40 lower-case letters, digits and hyphens, not beginning with a hyphen' },
   scopes: { expects: 'a list of at least one of "jobs", "admin"', allowed: ['jobs', 'admin'] },
+  ...changeable,
   expires_in_seconds: {
     expects: `a whole number of seconds from ${KEY_SECONDS.minimum} to ${KEY_SECONDS.maximum}, or null for a key that does not expire`,
     ...KEY_SECONDS,
   },
-  ...changeable,
 }
 
 const keyId = z.object({ id: z.string().check(z.regex(/^sp_[A-Za-z0-9_-]{12}$/)) })
