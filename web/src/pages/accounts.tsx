@@ -19,6 +19,7 @@ import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { Notice, ConnectionNotice } from '../parts/notice.tsx'
+import { Bar, percentOf } from '../parts/progress.tsx'
 import { signOut } from '../api/session.ts'
 import { formatBytes } from '../text/format.ts'
 import { sumOf } from './usageHistory.tsx'
@@ -180,12 +181,13 @@ function AccountRow({ of: each, defaults, onEdit }: AccountRowProps) {
     weight,
     spend_cap: cap,
   } = each
+  const spent = each.used?.costs[0]?.amount ?? 0
   const quotas: [value: string, own: boolean][] = [
     [count(active), active !== defaults.max_active_jobs],
     [running === null ? 'no limit' : count(running), running !== null],
     [stored === null ? 'no limit' : formatBytes(stored), stored !== defaults.max_stored_upload_bytes],
     [String(weight), weight !== 1],
-    [cap === null ? 'none' : `${count(cap)} a month`, cap !== null],
+    [cap === null ? 'none' : `${spent.toFixed(2)} of ${count(cap)} a month`, cap !== null],
   ]
   return (
     <li class="row">
@@ -203,6 +205,9 @@ function AccountRow({ of: each, defaults, onEdit }: AccountRowProps) {
           <span key={QUOTAS[at]} class={own ? 'figures' : 'figures soft'} data-name={QUOTAS[at]}>
             {own ? <strong>{value}</strong> : value}
             {own ? null : <span class="hidden"> (default)</span>}
+            {QUOTAS[at] === 'Spend cap' && cap !== null ? (
+              <Bar slim label={`Spend cap of ${each.account}`} percent={percentOf(spent, cap)} />
+            ) : null}
           </span>
         ))}
         <button type="button" class="small" onClick={onEdit}>

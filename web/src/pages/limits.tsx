@@ -1,8 +1,8 @@
-// In charge of: the limits that GET /api/v0/limits publishes.
+// In charge of: the limits that GET /api/v0/limits publishes, and how much of them the account's jobs use now.
 import { useEffect, useState } from 'preact/hooks'
 import { codecOf, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { publishedLimits } from '#contract/api/publishedLimits.ts'
-import { readLimits, asError, type Failure } from '../api/api.ts'
+import { listJobs, readLimits, asError, type Failure } from '../api/api.ts'
 import { DefinitionList, type Definition } from '../parts/facts.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
@@ -12,6 +12,8 @@ type Published = ReturnType<typeof publishedLimits>
 
 export function Limits() {
   const [limits, setLimits] = useState<Published | null>(null)
+  /** Jobs that have not ended; null = not known, or this key has no jobs. */
+  const [active, setActive] = useState<number | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const [attempt, setAttempt] = useState(0)
   useEffect(() => {
@@ -20,12 +22,21 @@ export function Limits() {
       (answer) => setLimits(answer as Published),
       (error: unknown) => setFailure(asError(error)),
     )
+    listJobs({ limit: 1, counts: true }).then(
+      ({ counts }) => setActive(counts ? counts.queued + counts.running : null),
+      // A key without jobs.
+      () => setActive(null),
+    )
   }, [attempt])
   return (
     <>
       <h1>Limits</h1>
       {failure ? <ConnectionNotice failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
-      {limits ? <Tables limits={limits} /> : failure ? null : <Loading label="Loading the limits" lines={3} />}
+      {limits ? (
+        <Tables limits={limits} active={active} />
+      ) : failure ? null : (
+        <Loading label="Loading the limits" lines={3} />
+      )}
     </>
   )
 }
@@ -34,17 +45,19 @@ const count = (value: number): string => value.toLocaleString('en')
 const span = (range: { minimum: number; maximum: number }) => `${count(range.minimum)} to ${count(range.maximum)}`
 const days = (value: number): string => `${value} ${value === 1 ? 'day' : 'days'}`
 
-function groupsOf({
-  quotas,
-  retention_days: kept,
-  ...limits
-}: Published): [title: string, note: string, Definition[]][] {
+function groupsOf(
+  { quotas, retention_days: kept, ...limits }: Published,
+  active: number | null,
+): [title: string, note: string, Definition[]][] {
   return [
     [
       'Quotas',
       'For each account, unless an administrator has set other values for yours.',
       [
-        ['Active jobs', `${count(quotas.active_jobs)} queued and running`],
+        [
+          'Active jobs',
+          `${active === null ? '' : `${count(active)} of `}${count(quotas.active_jobs)} queued and running`,
+        ],
         [
           'Requests per minute',
           quotas.requests_per_minute === null ? 'no limit' : `${count(quotas.requests_per_minute)} per API key`,
@@ -87,11 +100,11 @@ function groupsOf({
   ]
 }
 
-function Tables({ limits }: { limits: Published }) {
+function Tables({ limits, active }: { limits: Published; active: number | null }) {
   return (
     <>
       <div class="pair">
-        {groupsOf(limits).map(([title, note, facts]) => (
+        {groupsOf(limits, active).map(([title, note, facts]) => (
           <section key={title} class="card stack" aria-label={title}>
             <div>
               <h2>{title}</h2>

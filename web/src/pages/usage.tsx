@@ -7,7 +7,7 @@ import { asError, request, send, toApiError, type Failure } from '../api/api.ts'
 import type { Scope } from '../api/session.ts'
 import { Loading } from '../parts/loading.tsx'
 import { ConnectionNotice } from '../parts/notice.tsx'
-import { Bar } from '../parts/progress.tsx'
+import { Bar, percentOf } from '../parts/progress.tsx'
 import { Tiles, type Tile } from '../parts/tiles.tsx'
 import { History, sumOf } from './usageHistory.tsx'
 import { codecName } from '../text/mediaTerms.ts'
@@ -124,10 +124,9 @@ const money = (amount: number, currency: string): string =>
   `${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} ${currency}`
 
 function SpendCap({ cap: { amount, spent, currency, resets_at: resetsAt } }: { cap: NonNullable<Loaded['cap']> }) {
-  const percent = amount === 0 ? 100 : Math.min(100, Math.floor((100 * spent) / amount))
   return (
     <section class="card stack" aria-label="Spend cap">
-      <Bar label="Spend cap of this month" percent={percent}>
+      <Bar label="Spend cap of this month" percent={percentOf(spent, amount)}>
         {`${money(spent, currency)} of ${money(amount, currency)}`}
       </Bar>
       <p class="help">

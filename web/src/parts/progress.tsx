@@ -10,6 +10,10 @@ export function StateBadge({ state: standing }: { state: ShownState }) {
   return <span class={`badge ${standing}`}>{STATE_LABELS[standing]}</span>
 }
 
+/** How much of a limit is used. */
+export const percentOf = (used: number, limit: number): number =>
+  limit === 0 ? 100 : Math.min(100, Math.floor((100 * used) / limit))
+
 interface BarProps {
   label: string
   percent: number
