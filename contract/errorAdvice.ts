@@ -8,7 +8,7 @@ const PAGE = 'https://github.com/splicepoint/splicepoint/blob/main/docs/troubles
 export const errorAdvice: Readonly<Record<RequestErrorCode | JobErrorCode, string>> = {
   // Errors of requests.
   invalid_request: 'Correct the named fields and send the request again.',
-  unauthorized: 'Use another API key (curl: -u KEY:), or ask your administrator for a new one.',
+  unauthorized: 'Use another API key (curl: -u KEY:), token or password, or ask whoever gave you this one.',
   spend_cap_reached: 'Wait for the next month, or ask your administrator to raise the spend cap. Dry runs are allowed.',
   forbidden: 'Use a key with the named scope, or ask your administrator for one. For a download, read the job again.',
   not_found: 'Check the address, the number and the key. What was deleted is not in the list.',
